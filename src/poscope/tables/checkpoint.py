@@ -1,7 +1,7 @@
 """The tensors of a Hugging Face checkpoint, read by ranges of bytes.
 
-Of a safetensors file only the header and the bytes of the wanted rows are read. A pickle is read only where the user allowed
-it; that lives in `poscope.tables.pickled`.
+Of a safetensors file only the header and the bytes of the wanted rows are read. A pickle is read only where
+the user allowed it; that lives in `poscope.tables.pickled`.
 """
 
 import json
@@ -20,6 +20,7 @@ from poscope.tables.safetensors_format import (
     TensorInfo,
     decode,
     item_bytes,
+    matrix_shape,
     read_header,
     truncated,
 )
@@ -144,8 +145,8 @@ class Checkpoint:
 
         Args:
             name: the tensor's name.
-            rows: which rows, without a step; leading axes of length one are dropped, and two must remain: (1, n, d) is read
-                like (n, d). With None the whole tensor is read in its own shape.
+            rows: which rows, without a step; leading axes of length one are dropped, and two must remain:
+                (1, n, d) is read like (n, d). With None the whole tensor is read in its own shape.
 
         Returns:
             float32; shape (rows, dim) if `rows` was given.
@@ -166,13 +167,6 @@ class Checkpoint:
             raise ValueError("rows are read without a step")
         stop = max(start, stop)
         return self._weights.read(flat, start, stop).reshape(stop - start, shape[1])
-
-
-def matrix_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Drop leading axes of length one while more than two axes remain."""
-    while len(shape) > 2 and shape[0] == 1:
-        shape = shape[1:]
-    return shape
 
 
 def read_json(files: FileSet, name: str) -> dict[str, Any]:

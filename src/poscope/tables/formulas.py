@@ -17,8 +17,8 @@ _LONGEST_TIMESCALE = 10_000.0
 def sinusoid(positions: int, dim: int) -> np.ndarray:
     """Return the sinusoid of Vaswani et al. 2017, §3.5, with sines and cosines interleaved.
 
-    Column 2i of row p is sin(p / 10000^(2i / dim)), column 2i + 1 its cosine: the wavelengths are geometric from 2π towards
-    10000 · 2π, which the last pair does not reach.
+    Column 2i of row p is sin(p / 10000^(2i / dim)), column 2i + 1 its cosine: the wavelengths are geometric
+    from 2π towards 10000 · 2π, which the last pair does not reach.
 
     Returns:
         float32, shape (positions, dim).
@@ -32,9 +32,10 @@ def sinusoid(positions: int, dim: int) -> np.ndarray:
 def sinusoid_halves(positions: int, dim: int) -> np.ndarray:
     """Return the sinusoid in tensor2tensor's layout: all sines, then all cosines.
 
-    With n = dim / 2, column k is sin(p / t_k) and column n + k its cosine, where the timescales t_k = 10000^(k / (n - 1)) run
-    from 1 to 10000, both reached. `sinusoid` divides by n instead of n - 1, so that for dim > 2 the two tables hold different
-    frequencies: neither is a permutation of the columns of the other.
+    With n = dim / 2, column k is sin(p / t_k) and column n + k its cosine, where the timescales t_k =
+    10000^(k / (n - 1)) run from 1 to 10000, both reached. `sinusoid` divides by n instead of n - 1, so that
+    for dim > 2 the two tables hold different frequencies: neither is a permutation of the columns of the
+    other.
 
     Returns:
         float32, shape (positions, dim).
@@ -53,8 +54,9 @@ def sinusoid_halves(positions: int, dim: int) -> np.ndarray:
 def sinusoid_2d(rows: int, columns: int, dim: int) -> np.ndarray:
     """Return sinusoids for a grid of cells, read row by row.
 
-    Position p is the cell (p // columns, p % columns). The first half of its vector is the row's sinusoid of width dim / 2, the
-    second half the column's, both interleaved: Vaswani et al. 2017, §3.5, once for each axis.
+    Position p is the cell (p // columns, p % columns). The first half of its vector is the row's sinusoid of
+    width dim / 2, the second half the column's, both interleaved: Vaswani et al. 2017, §3.5, once for each
+    axis.
 
     Returns:
         float32, shape (rows * columns, dim).
@@ -122,8 +124,8 @@ def build_formula(
     """Build the formula table `name` with exactly the arguments that its formula takes.
 
     Raises:
-        TableError: no such formula, an argument that it needs is missing or one that it does not take is given, or the formula
-            refuses a value.
+        TableError: no such formula, an argument that it needs is missing or one that it does not take is
+            given, or the formula refuses a value.
     """
     if name not in _FORMULAS:
         raise TableError(f"there is no formula {name!r}; the formulas are {', '.join(FORMULAS)}")

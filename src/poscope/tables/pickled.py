@@ -98,7 +98,9 @@ def _load_tensors(files: FileSet, file: str) -> dict[str, Any]:
     try:
         import torch  # slow to import, and needed for pickles alone
     except ImportError as error:
-        raise TableError(f"{file} is a pickle, and reading it needs torch, which is not installed") from error
+        raise TableError(
+            f"{file} is a pickle, and reading it needs torch, which is not installed"
+        ) from error
     try:
         content = torch.load(
             io.BytesIO(read_all(files, file)), map_location="cpu", weights_only=True

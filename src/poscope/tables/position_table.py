@@ -1,7 +1,7 @@
 """Position tables and their files.
 
-On disk a table is a safetensors file with one tensor `table`, float32, shape (positions, dim); where it came from stands in the
-header's metadata.
+On disk a table is a safetensors file with one tensor `table`, float32, shape (positions, dim); where it came
+from stands in the header's metadata.
 """
 
 import hashlib
@@ -71,7 +71,8 @@ def check_values(values: np.ndarray, what: str, *, rows_dropped: int = 0) -> Non
 def write_position_table(path: str | os.PathLike[str], table: PositionTable) -> None:
     """Write a table, whole or not at all; the same table gives the same bytes.
 
-    The metadata on disk always has source, revision, parameter, first_row, bytes_read, kind and sha256 (of the values).
+    The metadata on disk always has source, revision, parameter, first_row, bytes_read, kind and sha256 (of
+    the values).
 
     Raises:
         TableError: the values are no table of finite numbers.

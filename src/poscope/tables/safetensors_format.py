@@ -1,7 +1,8 @@
 """The safetensors file format: an 8-byte length, a JSON header, then the bytes of the tensors.
 
-Headers are parsed here rather than by the safetensors package because tensors are read from places that only answer for ranges
-of bytes (a hub, a member of a zip file), and because tables are to be written with the same bytes every time.
+Headers are parsed here rather than by the safetensors package because tensors are read from places that only
+answer for ranges of bytes (a hub, a member of a zip file), and because tables are to be written with the
+same bytes every time.
 """
 
 import json
@@ -140,6 +141,13 @@ def encode(name: str, values: np.ndarray, metadata: Mapping[str, str]) -> bytes:
     return len(text).to_bytes(_LENGTH_BYTES, "little") + text + data
 
 
+def matrix_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Drop leading axes of length one while more than two axes remain."""
+    while len(shape) > 2 and shape[0] == 1:
+        shape = shape[1:]
+    return shape
+
+
 def truncated(file: str, expected_bytes: int, found_bytes: int) -> TableError:
     """Return the error for a file that ends too early."""
     return TableError(
@@ -173,14 +181,10 @@ def _tensor(name: str, entry: Any, file: str, data_start: int) -> TensorInfo:
     try:
         dtype, shape = entry["dtype"], entry["shape"]
         begin, end = entry["data_offsets"]
-        valid = (
-            isinstance(dtype, str)
-            and _all_counts([*shape, begin, end])
-            and begin <= end
-            and end - begin == math.prod(shape) * _ITEM_BYTES.get(dtype, 0)
-        )
-        # Types that are unknown here are packed in ways that only their readers know.
-        if not valid and not (isinstance(dtype, str) and dtype not in _ITEM_BYTES):
+        valid = isinstance(dtype, str) and _all_counts([*shape, begin, end]) and begin <= end
+        # Types that are not known here are packed in ways that only their readers know.
+        known_bytes = math.prod(shape) * _ITEM_BYTES[dtype] if dtype in _ITEM_BYTES else end - begin
+        if not valid or end - begin != known_bytes:
             raise ValueError("shape, type and offsets do not agree")
         return TensorInfo(name, dtype, tuple(shape), file, data_start + begin, data_start + end)
     except (KeyError, TypeError, ValueError) as error:

@@ -1,0 +1,1 @@
+"""Position tables: from checkpoints, from formulas, from files."""

@@ -1,0 +1,1 @@
+"""Local servers that stand in for the network."""

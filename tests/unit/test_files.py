@@ -1,0 +1,75 @@
+"""Files are written whole or not at all."""
+
+import json
+import multiprocessing
+import os
+import stat
+
+import pytest
+
+from poscope.errors import PoscopeError
+from poscope.files import atomic_path, write_bytes, write_json, write_text
+
+
+def test_a_file_appears_whole_under_its_name_alone(tmp_path):
+    target = tmp_path / "new" / "a.txt"
+    write_text(target, "größer")
+    assert target.read_bytes() == "größer".encode()
+    assert [path.name for path in target.parent.iterdir()] == ["a.txt"]
+
+
+def test_a_failure_leaves_the_earlier_file_and_nothing_else(tmp_path):
+    target = tmp_path / "a.txt"
+    write_bytes(target, b"before")
+    with pytest.raises(RuntimeError), atomic_path(target) as temporary:
+        temporary.write_bytes(b"half")
+        raise RuntimeError
+    assert target.read_bytes() == b"before"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_files_are_as_readable_as_the_umask_allows(tmp_path):
+    target = tmp_path / "a.txt"
+    before = os.umask(0o027)
+    try:
+        write_bytes(target, b"")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+def test_a_place_that_is_no_folder_is_a_clear_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PoscopeError, match=r"cannot write .*file/a\.txt: "):
+        write_text(tmp_path / "file" / "a.txt", "")
+
+
+def _write_as_nobody(path, answers):
+    os.setuid(65534)
+    try:
+        write_text(path, "")
+    except PoscopeError as error:
+        answers.put(str(error))
+    else:
+        answers.put("written")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_folder_without_permission_to_write_is_a_clear_error(tmp_path):
+    # Root ignores permission bits, so a forked child becomes somebody else first.
+    forked = multiprocessing.get_context("fork")
+    answers = forked.Queue()
+    child = forked.Process(target=_write_as_nobody, args=(tmp_path / "a.txt", answers))
+    child.start()
+    answer = answers.get(timeout=30)
+    child.join()
+    assert answer == f"cannot write {tmp_path}/a.txt: Permission denied"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_refuses_what_json_cannot_say(tmp_path):
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "a.json", {"x": float("nan")})
+    assert list(tmp_path.iterdir()) == []
+    write_json(tmp_path / "a.json", {"x": [1, None, "ü"]})
+    assert json.loads((tmp_path / "a.json").read_text()) == {"x": [1, None, "ü"]}
