@@ -32,7 +32,7 @@ class Answer:
         reset_at: end the connection after this many bytes of the body, by a TCP reset.
         stall_at: send this many bytes of the body and then nothing, with the connection open.
         ignore_range: send the whole file although a range was asked for.
-        chunked: announce no length: the end of the connection is the end of the body.
+        no_length: announce no length: the end of the connection is the end of the body.
         range_shift: add this to the `Content-Range` that is announced (a broken server).
     """
 
@@ -44,7 +44,7 @@ class Answer:
     reset_at: int | None = None
     stall_at: int | None = None
     ignore_range: bool = False
-    chunked: bool = False
+    no_length: bool = False
     range_shift: int = 0
 
 
@@ -69,6 +69,7 @@ class Handler(BaseHTTPRequestHandler):
     """Keeps the record of each request; subclasses answer it."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer waits 40 ms for an acknowledgement
     server: "Listener"
     record: Record
 
@@ -108,10 +109,10 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def send_part(self, body: bytes) -> None:
-        """Send some bytes of the body, and count them."""
+        """Send some bytes of the body, and count them: before, as the client may be done first."""
+        self.record.bytes_sent += len(body)
         self.wfile.write(body)
         self.wfile.flush()
-        self.record.bytes_sent += len(body)
 
     def reset(self) -> None:
         """End the connection by a TCP reset: lingering for zero seconds makes close() send one."""
@@ -230,7 +231,7 @@ def serve(
     if span is not None:
         first, last = start + answer.range_shift, stop - 1 + answer.range_shift
         headers["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
-    headers["Content-Length"] = None if answer.chunked else str(stop - start)
+    headers["Content-Length"] = None if answer.no_length else str(stop - start)
     handler.start(206 if span is not None else 200, {**headers, **answer.headers})
     if handler.command != "HEAD":
         _send_with_faults(handler, content[start:stop], answer)
@@ -244,7 +245,7 @@ def _send_with_faults(handler: Handler, body: bytes, answer: Answer) -> None:
         handler.server.owner.closing.wait(timeout=30)
     if answer.reset_at is not None:
         handler.reset()
-    if cut is not None or answer.chunked:
+    if cut is not None or answer.no_length:
         handler.close_connection = True
 
 

@@ -179,7 +179,7 @@ class HubServer(LocalServer):
         if answer.status is not None:
             handler.send(answer.status, answer.headers, b"no file here")
             return
-        serve(handler, content, answer, f'"{blob_id(content)}"', commit)
+        serve(handler, answer.body or content, answer, f'"{blob_id(content)}"', commit)
 
     def next_answer(self, handler: Handler) -> Answer:
         """The fault for this GET; HEAD requests use none up."""
@@ -223,7 +223,7 @@ class ContentServer(LocalServer):
         if answer.status is not None:
             handler.send(answer.status, answer.headers, b"no file here")
             return
-        serve(handler, content, answer, lfs_tag(content))
+        serve(handler, answer.body or content, answer, lfs_tag(content))
 
 
 def refuse(

@@ -39,10 +39,10 @@ def test_no_mirror(value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_mirror_that_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(SourceError, match="config key `mirror` names .*nowhere"):
+    with pytest.raises(SourceError, match=r"config key `mirror` names .*nowhere"):
         resolve_mirror(tmp_path / "nowhere")
     monkeypatch.setenv("POSCOPE_MIRROR", str(tmp_path / "file"))
-    with pytest.raises(SourceError, match="POSCOPE_MIRROR names .*file"):
+    with pytest.raises(SourceError, match=r"POSCOPE_MIRROR names .*file"):
         resolve_mirror(None)
 
 

@@ -19,7 +19,7 @@ class Flaky:
         self.faults = list(faults)
         self.calls = 0
 
-    def __call__(self) -> int:
+    def __call__(self) -> int:  # noqa: D102
         self.calls += 1
         if self.faults:
             raise self.faults.pop(0)
@@ -71,7 +71,7 @@ def test_one_attempt_is_one_attempt() -> None:
 def test_other_errors_pass_at_once() -> None:
     slept: list[float] = []
     action = Flaky(SourceError("final"))
-    with pytest.raises(SourceError, match="^final$"):
+    with pytest.raises(SourceError, match=r"^final$"):
         with_retries(action, _policy(slept), what="it", advice="")
     assert (action.calls, slept) == (1, [])
 

@@ -9,7 +9,8 @@ rule generate_position_table:
         "results/position_tables/{table}.safetensors",
     params:
         code=code("generate_position_table.py"),
-        model=lambda wildcards: fragment(model_of(wildcards), "label", "source"),
+        formula=lambda wildcards: model_of(wildcards).formula,
+        arguments=lambda wildcards: model_of(wildcards).arguments(),
     wildcard_constraints:
         table=one_of(GENERATED),
     log:

@@ -10,7 +10,8 @@ from poscope.tables.position_table import write_position_table
 def main(job: Any) -> None:
     """Run the rule's job."""
     with job_log(job.log[0]):
-        write_position_table(job.output[0], build_formula(**job.params.model))
+        table = build_formula(job.params.formula, **job.params.arguments)
+        write_position_table(job.output[0], table)
 
 
 if "snakemake" in globals():

@@ -15,6 +15,7 @@ def main(job: Any) -> None:
             job.input[0],
             job.output[0],
             probe=probe,
+            name=job.wildcards.probe,
             model=job.wildcards.table,
             settings=job.params.settings,
         )

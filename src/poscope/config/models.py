@@ -116,6 +116,14 @@ class GeneratedModel(SourceModel):
             raise ValueError(f"columns: only sinusoid_2d has a grid, {self.formula} has none")
         return self
 
+    def arguments(self) -> dict[str, int | float]:
+        """What the formula takes, and nothing that it does not look at."""
+        taken: dict[str, int | float] = {"dim": self.dim}
+        if self.formula == "sinusoid_2d" and self.columns is not None:
+            return {**taken, "rows": self.positions // self.columns, "columns": self.columns}
+        taken["positions"] = self.positions
+        return {**taken, "sd": self.sd, "seed": self.seed} if self.formula == "random_normal" else taken
+
 
 AnyModel = Annotated[
     HubModel | WheelModel | LocalModel | UrlModel | GeneratedModel, Field(discriminator="source")

@@ -73,8 +73,8 @@ def download(
         _log.info("%s: from the mirror, %s", url, found)
         _copy(found, Path(destination), pin, f"{found} (the mirror's file for {url})")
         return
-    if folder is not None:
-        _log.info("%s: not in the mirror %s, from the network", url, folder)
+    asked_first = "" if folder is None else f", not in the mirror {folder}"
+    _log.info("%s: from the network%s", url, asked_first)
     policy = RetryPolicy(attempts=attempts, timeout_s=timeout_s, sleep=sleep)
     headers = {**PLAIN_BODY, "User-Agent": f"poscope/{__version__}"}
     with (

@@ -60,16 +60,21 @@ def read_all(files: FileSet, name: str) -> bytes:
     return file.read(0, file.size)
 
 
+def is_safe_name(name: str) -> bool:
+    """Whether a name is relative, '/'-separated, and stays inside its folder whatever the system makes of it."""
+    if "\\" in name or "\0" in name or re.match(r"[A-Za-z]:", name):
+        return False
+    return all(part not in ("", ".", "..") for part in name.split("/"))
+
+
 def safe_name(name: str) -> str:
-    """Return `name` if it stays inside its folder whatever the system makes of it.
+    """Return `name` if it stays inside its folder.
 
     Raises:
         SourceError: the name is empty, absolute, or has `..`, `.` or empty parts, backslashes, drive letters
             or characters that no file name may hold.
     """
-    parts = name.split("/")
-    drive = re.match(r"[A-Za-z]:", name)
-    if any(part in ("", ".", "..") for part in parts) or "\\" in name or "\0" in name or drive:
+    if not is_safe_name(name):
         raise SourceError(
             f"the file name {name!r} is refused: a name is relative, '/'-separated, and stays inside its folder"
         )
@@ -89,7 +94,7 @@ def check_range(name: str, size: int, start: int, stop: int) -> None:
         )
 
 
-def missing_name(name: str, names: Iterable[str], place: str) -> SourceError:
+def missing_name(name: str, names: Iterable[str], place: str, *, kind: str = "file") -> SourceError:
     """The error for a name that is not among `names`, with the nearest ones."""
     known = sorted(names)
     near = difflib.get_close_matches(name, known, n=_SHOWN_NAMES, cutoff=0.5)
@@ -99,5 +104,5 @@ def missing_name(name: str, names: Iterable[str], place: str) -> SourceError:
         more = f" and {len(known) - _SHOWN_NAMES} more" if len(known) > _SHOWN_NAMES else ""
         hint = "there are " + ", ".join(known[:_SHOWN_NAMES]) + more
     else:
-        hint = "it holds no files"
-    return SourceError(f"{place} has no file {name!r}; {hint}")
+        hint = "it is empty"
+    return SourceError(f"{place} has no {kind} {name!r}; {hint}")

@@ -18,6 +18,7 @@ from poscope import __version__
 from poscope.errors import SourceError
 from poscope.sources.http import PLAIN_BODY, content_range, network_faults
 from poscope.sources.hub_errors import explained, offline
+from poscope.sources.progress import Progress
 from poscope.sources.retry import RetryPolicy, TransientFault, with_retries
 
 UNASKED_BYTES = 64 << 20
@@ -82,6 +83,7 @@ class HubClient:
         """
         url = self._url(name)
         arrived = bytearray()
+        progress = Progress(f"{self._repo}/{name}")
 
         def ask() -> None:
             ranged = (start + len(arrived), stop) != (0, size)
@@ -90,12 +92,17 @@ class HubClient:
                 headers["Range"] = f"bytes={start + len(arrived)}-{stop - 1}"
             with self._asking(url), self._stream(url, headers) as response:
                 if ranged and response.status_code == 200:
-                    arrived[:] = self._cut(response, url, size)[start:stop]
+                    if stop - start < size:
+                        _check_unasked(url, size)
+                    body = bytearray()
+                    self._receive(response, body, size, progress)
+                    arrived[:] = body[start:stop]
                 else:
                     _check_part(response, (start + len(arrived), stop, size))
-                    self._receive(response, arrived, stop - start, url)
+                    self._receive(response, arrived, stop - start, progress)
 
         self._retried(ask, url)
+        progress.finish(stop - start)
         return bytes(arrived)
 
     def _ask_sizes(self) -> dict[str, int | None]:
@@ -121,26 +128,18 @@ class HubClient:
             )
         return {file.rfilename: file.size for file in info.siblings or []}
 
-    def _cut(self, response: httpx2.Response, url: str, size: int) -> bytearray:
-        """The whole body, from a server that ignored the range."""
-        if size > UNASKED_BYTES:
-            raise SourceError(
-                f"the server ignores ranges and would send all {size} bytes of {url} for a small part of them: "
-                "download the file by itself and use it as a local source"
-            )
-        body = bytearray()
-        self._receive(response, body, size, url)
-        return body
-
     def _receive(
-        self, response: httpx2.Response, arrived: bytearray, wanted: int, url: str
+        self, response: httpx2.Response, arrived: bytearray, wanted: int, progress: Progress
     ) -> None:
         """Add a body to what has arrived, which is to become `wanted` bytes long."""
         for chunk in response.iter_raw():
             self._count(len(chunk))
             arrived += chunk
+            progress.advance(len(chunk), position=len(arrived), total=wanted)
             if len(arrived) > wanted:
-                raise SourceError(f"{url} is larger than the hub says")
+                raise SourceError(
+                    f"{response.url.copy_with(query=None)} is larger than the hub says"
+                )
         if len(arrived) < wanted:
             raise TransientFault(f"only {len(arrived)} of {wanted} bytes were sent")
 
@@ -186,6 +185,15 @@ class HubClient:
     def _headers(self) -> dict[str, str]:
         headers = build_hf_headers(library_name="poscope", library_version=__version__)
         return {**headers, **PLAIN_BODY}
+
+
+def _check_unasked(url: str, size: int) -> None:
+    """See that a file may be fetched whole for a part of it, from a server that ignores ranges."""
+    if size > UNASKED_BYTES:
+        raise SourceError(
+            f"the server ignores ranges and would send all {size} bytes of {url} for a part of them: "
+            "download the file by itself and use it as a local source"
+        )
 
 
 def _check_part(response: httpx2.Response, wanted: tuple[int, int, int]) -> None:

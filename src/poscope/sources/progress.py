@@ -1,4 +1,4 @@
-"""Progress of a download, as lines that read well in a log file."""
+"""Progress of a transfer, as lines that read well in a log file."""
 
 import logging
 import time
@@ -9,7 +9,7 @@ _MEGABYTE = 1e6
 
 
 class Progress:
-    """Logs bytes, share and rate every few seconds; a short download gets its last line alone.
+    """Logs bytes, share and rate every few seconds; a short transfer gets its last line alone.
 
     Lines and not a bar: a job's words go to a file, where a bar that redraws itself is one endless line.
 
@@ -40,7 +40,7 @@ class Progress:
             _log.info("%s: %s, %.2f MB/s", self._name, done, self._rate(now) / _MEGABYTE)
 
     def finish(self, position: int) -> None:
-        """Tell that the file is complete, with `position` bytes."""
+        """Tell that all of it arrived, with `position` bytes."""
         now = self._clock()
         words = "%s: %d bytes in %.1f s (%.2f MB/s)"
         rate = self._rate(now) / _MEGABYTE

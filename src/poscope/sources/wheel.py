@@ -16,7 +16,7 @@ from pathlib import Path
 from poscope.errors import PoscopeError, SourceError
 from poscope.files import atomic_path
 from poscope.sources.checksum import pinned
-from poscope.sources.fileset import check_range, missing_name, safe_name
+from poscope.sources.fileset import check_range, is_safe_name, missing_name, safe_name
 
 _log = logging.getLogger(__name__)
 _PACKAGE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
@@ -113,14 +113,13 @@ class WheelFiles:
         with self._archive() as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
         self._distribution = _distribution(entries)
-        self._entries = {
-            entry.filename.removeprefix(prefix): entry
-            for entry in entries
-            if entry.filename.startswith(prefix)
-        }
+        inside = [entry for entry in entries if entry.filename.startswith(prefix)]
+        named = {entry.filename.removeprefix(prefix): entry for entry in inside}
+        # No build tool writes names that lead out of the wheel: whoever did has no business here.
+        self._entries = {name: entry for name, entry in named.items() if is_safe_name(name)}
         if not self._entries:
             folders = {entry.filename.rpartition("/")[0] for entry in entries}
-            raise missing_name(self._folder, folders, f"the wheel {self._path.name}")
+            raise missing_name(self._folder, folders, str(self._path), kind="folder")
 
     def origin(self) -> dict[str, str]:
         """The distribution with the folder, and its version, as the wheel itself says them."""

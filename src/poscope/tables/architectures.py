@@ -1,8 +1,8 @@
 """What is known of model types: where their position table lies and which of its rows are positions.
 
 Facts were read off the modelling code of transformers 5.24 (`modeling_*.py`): the name of the parameter, and
-how each model turns the number of a token into a row of it. Model types that transformers has dropped since
-are kept.
+how each model turns the number of a token into a row of it. The few model types that transformers has
+dropped (ernie_m, qdqbert, realm, retribert, xlm-prophetnet) are as its earlier releases had them.
 """
 
 import re
@@ -132,7 +132,7 @@ WITH_TABLE: dict[str, Architecture] = {
     # RoBERTa and relatives: padding tokens have a row, and positions begin behind it.
     **_each(
         "altclip_text_model bridgetower_text_model camembert clap_text_model data2vec-text ibert "
-        "layoutlmv3 longformer luke mluke roberta roberta-prelayernorm xlm-roberta xlm-roberta-xl "
+        "layoutlmv3 longformer luke roberta roberta-prelayernorm xlm-roberta xlm-roberta-xl "
         "xmod",
         _one(_BERT, AfterPadding(1)),
     ),

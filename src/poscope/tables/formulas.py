@@ -111,17 +111,10 @@ _FORMULAS: dict[str, tuple[Callable[..., np.ndarray], tuple[str, ...]]] = {
 FORMULAS = tuple(_FORMULAS)
 
 
-def build_formula(
-    name: str,
-    *,
-    dim: int,
-    positions: int | None = None,
-    rows: int | None = None,
-    columns: int | None = None,
-    sd: float | None = None,
-    seed: int | None = None,
-) -> PositionTable:
-    """Build the formula table `name` with exactly the arguments that its formula takes.
+def build_formula(name: str, **arguments: float | None) -> PositionTable:
+    """Build the formula table `name` with exactly the arguments that its function here takes.
+
+    An argument of None counts as not given.
 
     Raises:
         TableError: no such formula, an argument that it needs is missing or one that it does not take is
@@ -130,15 +123,7 @@ def build_formula(
     if name not in _FORMULAS:
         raise TableError(f"there is no formula {name!r}; the formulas are {', '.join(FORMULAS)}")
     function, wanted = _FORMULAS[name]
-    given = {
-        "positions": positions,
-        "rows": rows,
-        "columns": columns,
-        "dim": dim,
-        "sd": sd,
-        "seed": seed,
-    }
-    arguments = {key: value for key, value in given.items() if value is not None}
+    arguments = {key: value for key, value in arguments.items() if value is not None}
     if set(arguments) != set(wanted):
         raise TableError(
             f"{name} takes {', '.join(wanted)}; it was given {', '.join(sorted(arguments))}"
