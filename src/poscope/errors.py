@@ -27,3 +27,7 @@ class TableError(PoscopeError):
 
 class ProbeError(PoscopeError):
     """A probe cannot be computed on this table with these settings."""
+
+
+class DataError(PoscopeError):
+    """A data set cannot be used: unreadable, malformed, or nothing in it to learn from."""

@@ -33,6 +33,7 @@ class Answer:
         stall_at: send this many bytes of the body and then nothing, with the connection open.
         ignore_range: send the whole file although a range was asked for.
         no_length: announce no length: the end of the connection is the end of the body.
+        part_bytes: send at most this many bytes of a range, and say so.
         range_shift: add this to the `Content-Range` that is announced (a broken server).
     """
 
@@ -45,6 +46,7 @@ class Answer:
     stall_at: int | None = None
     ignore_range: bool = False
     no_length: bool = False
+    part_bytes: int | None = None
     range_shift: int = 0
 
 
@@ -222,6 +224,8 @@ def serve(
     span = None if answer.ignore_range else _asked_range(handler, tag)
     start, stop = span or (0, len(content))
     stop = min(stop, len(content))
+    if span is not None and answer.part_bytes is not None:
+        stop = min(stop, start + answer.part_bytes)
     headers: dict[str, str | None] = {"ETag": tag, **(extra or {})}
     if not answer.ignore_range:
         headers["Accept-Ranges"] = "bytes"

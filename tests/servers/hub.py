@@ -35,7 +35,8 @@ class HubServer(LocalServer):
         token: what opens gated and private repositories.
         lfs: endings of the files that are redirected to the second server.
         answers: faults, applied in order to the GETs of files' bytes on either server, see `Answer`.
-        api_answers: faults, applied in order to requests under `/api/models`: status, headers, body.
+        api_answers: faults, applied in order to requests under `/api/models`: status, headers,
+            body, or a stall.
         page_size: entries on a page of a tree listing.
 
     Attributes:
@@ -128,6 +129,8 @@ class HubServer(LocalServer):
     def _respond_api(self, handler: Handler, path: str) -> None:
         if self.api_answers:
             answer = self.api_answers.popleft()
+            if answer.stall_at is not None:
+                self.closing.wait(timeout=30)
             if answer.status is not None:
                 handler.send(answer.status, answer.headers, answer.body or b"{}")
                 return
@@ -144,7 +147,9 @@ class HubServer(LocalServer):
         if kind == "tree":
             self._send_tree(handler, files)
         else:
-            _send_json(handler, {"Content-Type": "application/json"}, _info(repo, revision, files))
+            query = parse_qs(urlsplit(handler.path).query)
+            info = _info(repo, revision, files, sizes=query.get("blobs") == ["true"])
+            _send_json(handler, {"Content-Type": "application/json"}, info)
 
     def _send_tree(self, handler: Handler, files: Mapping[str, bytes]) -> None:
         query = parse_qs(urlsplit(handler.path).query)
@@ -243,9 +248,13 @@ def blob_id(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def _info(repo: str, revision: str, files: Mapping[str, bytes]) -> dict[str, object]:
+def _info(
+    repo: str, revision: str, files: Mapping[str, bytes], *, sizes: bool
+) -> dict[str, object]:
     siblings = [
         {"rfilename": name, "size": len(files[name]), "blobId": blob_id(files[name])}
+        if sizes
+        else {"rfilename": name}
         for name in sorted(files)
     ]
     return {"id": repo, "modelId": repo, "sha": revision, "siblings": siblings, "tags": []}

@@ -156,6 +156,31 @@ def test_another_part_than_asked_for_is_refused(fetch: Fetch) -> None:
     assert [asked[:2] for asked in fetch.asked] == [(None, 200), ("bytes=4000-", 206), (None, 200)]
 
 
+def test_a_server_that_sends_parts_of_its_own_size(fetch: Fetch) -> None:
+    answers = [Answer(truncate_at=4000), Answer(part_bytes=5000)]
+    assert fetch(*answers) == CONTENT
+    assert fetch.asked == [
+        (None, 200, 4000),
+        ("bytes=4000-", 206, 5000),
+        ("bytes=9000-", 206, 1240),
+    ]
+
+
+def test_a_file_that_grew_is_read_from_the_start(fetch: Fetch) -> None:
+    same = {"ETag": 'W/"1"'}
+    grown = Answer(body=CONTENT + b"more", headers=same)
+    assert fetch(Answer(truncate_at=4000, headers=same), grown) == CONTENT
+    assert [a[:2] for a in fetch.asked] == [(None, 200), ("bytes=4000-", 206), (None, 200)]
+
+
+def test_a_length_that_becomes_known_later(fetch: Fetch) -> None:
+    unsized = Answer(no_length=True, reset_at=4000, headers={"Connection": "close"})
+    assert fetch(unsized) == CONTENT
+    _, (asked_range, status, rest) = fetch.asked
+    expected = (None, 200) if rest == 10240 else (f"bytes={10240 - rest}-", 206)
+    assert (asked_range, status) == expected
+
+
 def test_a_file_that_became_shorter_is_read_from_the_start(fetch: Fetch) -> None:
     longer = Answer(truncate_at=12000, body=bytes(20000), headers={"ETag": 'W/"1"'})
     assert fetch(longer) == CONTENT

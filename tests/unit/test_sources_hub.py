@@ -244,6 +244,12 @@ def test_a_busy_listing_is_asked_again(
     assert waits[0] == 9.0
 
 
+def test_a_listing_that_stalls(files: Opener, server: HubServer, waits: list[float]) -> None:
+    server.api_answers.append(Answer(stall_at=0))
+    assert len(files(timeout_s=0.2).names()) == 4
+    assert len(waits) == 1
+
+
 def test_the_hubs_own_word_for_a_wait(files: Opener, server: HubServer, waits: list[float]) -> None:
     limit = {"RateLimit": '"api";r=0;t=55'}
     server.api_answers.append(Answer(status=429, headers=limit))
@@ -266,6 +272,12 @@ def test_a_truncated_range_is_continued(files: Opener, server: HubServer) -> Non
     assert repository.open("model.safetensors").read(1000, 3000) == WEIGHTS[1000:3000]
     assert [r.range for r in server.cdn.requests] == ["bytes=1000-2999", "bytes=1400-2999"]
     assert repository.bytes_read == 2000
+
+
+def test_a_server_that_sends_parts_of_its_own_size(files: Opener, server: HubServer) -> None:
+    server.answers.append(Answer(part_bytes=500))
+    assert files().open("model.safetensors").read(1000, 3000) == WEIGHTS[1000:3000]
+    assert [r.range for r in server.cdn.requests] == ["bytes=1000-2999", "bytes=1500-2999"]
 
 
 def test_a_truncated_small_file_is_continued(files: Opener, server: HubServer) -> None:

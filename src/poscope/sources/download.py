@@ -165,9 +165,8 @@ class _Transfer:
         if position == 0 or self._version is None:
             return {}
         headers = {"Range": f"bytes={position}-"}
-        if not self._version.startswith(
-            "W/"
-        ):  # weak tags may not stand in If-Range (RFC 9110, §13.1.5)
+        # Weak tags may not stand in If-Range (RFC 9110, §13.1.5); they are compared when the answer comes.
+        if not self._version.startswith("W/"):
             headers["If-Range"] = self._version
         return headers
 
@@ -179,12 +178,7 @@ class _Transfer:
             raise TransientFault("the file has another length than before")
         check_status(status, headers, self._url)
         if status == 206 and resuming:
-            part = content_range(headers)
-            same = part is not None and (part.start, part.total) == (
-                self._stream.tell(),
-                self._total,
-            )
-            if not same or _version_of(headers) != self._version:
+            if not self._continued_by(content_range(headers), _version_of(headers)):
                 self._start_over()
                 raise TransientFault(
                     "the file changed on the server, or the wrong part of it was sent"
@@ -199,6 +193,7 @@ class _Transfer:
             )
 
     def _continued_by(self, part: ContentRange | None, version: str | None) -> bool:
+        """Whether a part begins where what is there ends, and is of the same file."""
         if part is None or version != self._version:
             return False
         return part.start == self._stream.tell() and self._total in (None, part.total)

@@ -1,0 +1,1 @@
+"""Resampling, intervals and significance; no torch in here."""

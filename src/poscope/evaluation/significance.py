@@ -1,0 +1,86 @@
+"""Paired comparisons, and the correction for their number."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a paired test found.
+
+    Attributes:
+        difference: mean of the first side minus mean of the second.
+        p_value: two-sided.
+        test: the test's name.
+    """
+
+    difference: float
+    p_value: float
+    test: str
+
+
+def paired_t(first: Sequence[float], second: Sequence[float]) -> Comparison:
+    """Student's paired t test over runs that are independent but for what they share pair by pair.
+
+    Raises:
+        ValueError: the sides differ in length or hold fewer than two runs.
+    """
+    differences = _differences(first, second)
+    return _t_test(differences, variance_factor=1 / len(differences), name="paired t")
+
+
+def corrected_resampled_t(
+    first: Sequence[float], second: Sequence[float], *, folds: int
+) -> Comparison:
+    """The corrected resampled t test for repeated cross-validation (Nadeau & Bengio 2003).
+
+    Repeats of cross-validation share most of their training data, so that their variance alone makes everything
+    significant. The variance of the mean over r repeats of k folds is therefore taken as (1/r + n_test/n_train) times the
+    variance between repeats, with n_test/n_train = 1/(k − 1).
+
+    Args:
+        first: one figure for each repeat, averaged over its folds.
+        second: the same repeats of the other side, on the same folds.
+        folds: k.
+
+    Raises:
+        ValueError: the sides differ in length, hold fewer than two repeats, or there are fewer than two folds.
+    """
+    if folds < 2:
+        raise ValueError(f"cross-validation has at least two folds, not {folds}")
+    differences = _differences(first, second)
+    factor = 1 / len(differences) + 1 / (folds - 1)
+    return _t_test(differences, variance_factor=factor, name="corrected resampled t")
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment: rejecting where it is at most α keeps the family-wise error rate at α (Holm 1979)."""
+    count = len(p_values)
+    adjusted = [0.0] * count
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(count), key=lambda i: p_values[i])):
+        largest = max(largest, min(1.0, (count - rank) * p_values[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def _differences(first: Sequence[float], second: Sequence[float]) -> np.ndarray:
+    if len(first) != len(second):
+        raise ValueError(f"a paired test needs pairs: {len(first)} runs against {len(second)}")
+    if len(first) < 2:
+        raise ValueError(f"a test needs at least two runs, not {len(first)}")
+    return np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+
+
+def _t_test(differences: np.ndarray, *, variance_factor: float, name: str) -> Comparison:
+    difference = float(differences.mean())
+    sd = float(differences.std(ddof=1))
+    if sd <= 1e-12 * max(1.0, abs(difference)):
+        # All repeats agree: the difference is nil, or it is beyond doubt.
+        return Comparison(difference, float(abs(difference) <= 1e-12), name)
+    t = difference / (sd * math.sqrt(variance_factor))
+    return Comparison(difference, float(2 * stdtr(len(differences) - 1, -abs(t))), name)

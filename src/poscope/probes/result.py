@@ -1,0 +1,93 @@
+"""What a probe finds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from poscope.evaluation.intervals import UNDEFINED, Summary, summarise
+
+Series = dict[str, list[float | int | None]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a probe.
+
+    Attributes:
+        metric: its name, lower case.
+        summary: mean, sd, n and interval.
+        values: one for each repeat, for paired comparisons; empty where the repeats only serve the interval.
+        folds: of the cross-validation behind each value, else None.
+        undefined: why the figure does not exist for this table, else None.
+    """
+
+    metric: str
+    summary: Summary
+    values: tuple[float, ...] = ()
+    folds: int | None = None
+    undefined: str | None = None
+
+    def __str__(self) -> str:
+        if self.undefined is not None or self.summary.mean is None:
+            return f"{self.metric}: undefined, {self.undefined}"
+        if self.summary.low is None or self.summary.high is None:
+            return f"{self.metric}: {self.summary.mean:.4g}"
+        interval = f"{self.summary.low:.4g} to {self.summary.high:.4g}"
+        return f"{self.metric}: {self.summary.mean:.4g} ({interval}, {self.summary.n} repeats)"
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """All figures of a probe on one table, and the curves behind them."""
+
+    figures: tuple[Figure, ...]
+    series: dict[str, Series] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def repeated(metric: str, values: Sequence[float], *, folds: int | None = None) -> Figure:
+    """A figure from its values over repeats."""
+    kept = tuple(float(value) for value in values)
+    return Figure(metric, summarise(kept), kept, folds)
+
+
+def undefined(metric: str, reason: str) -> Figure:
+    """A figure that does not exist for this table."""
+    return Figure(metric, UNDEFINED, undefined=reason)
+
+
+def to_json(result: ProbeResult) -> dict[str, Any]:
+    """A result as JSON holds it."""
+    return {
+        "figures": [
+            {
+                "metric": figure.metric,
+                "mean": figure.summary.mean,
+                "sd": figure.summary.sd,
+                "n": figure.summary.n,
+                "low": figure.summary.low,
+                "high": figure.summary.high,
+                "values": list(figure.values),
+                "folds": figure.folds,
+                "undefined": figure.undefined,
+            }
+            for figure in result.figures
+        ],
+        "series": result.series,
+        "notes": list(result.notes),
+    }
+
+
+def from_json(data: Mapping[str, Any]) -> ProbeResult:
+    """A result as `to_json` wrote it."""
+    figures = tuple(
+        Figure(
+            entry["metric"],
+            Summary(entry["mean"], entry["sd"], entry["n"], entry["low"], entry["high"]),
+            tuple(entry["values"]),
+            entry["folds"],
+            entry["undefined"],
+        )
+        for entry in data["figures"]
+    )
+    return ProbeResult(figures, dict(data["series"]), tuple(data["notes"]))

@@ -1,0 +1,1 @@
+"""Tables, figures and the report: what a person looks at."""

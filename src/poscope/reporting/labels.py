@@ -1,0 +1,75 @@
+"""How metrics are called in tables, in which unit, and which way is better."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Better = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True)
+class MetricLabel:
+    """A metric as a reader meets it.
+
+    Attributes:
+        title: short enough for the head of a column.
+        unit: of the figure; empty where it has none.
+        digits: decimals of a figure that has no interval; with one, its width decides.
+        better: the direction in which a figure is good news; None where neither is.
+    """
+
+    title: str
+    unit: str = ""
+    digits: int = 3
+    better: Better | None = None
+
+    @property
+    def arrow(self) -> str:
+        """Which way is better, as an arrow; empty where neither is."""
+        return {"lower": "↓", "higher": "↑", None: ""}[self.better]
+
+    @property
+    def heading(self) -> str:
+        """Title and arrow, for the head of a column."""
+        return f"{self.title} {self.arrow}".rstrip()
+
+
+def _error(title: str, better: Better | None = "lower") -> MetricLabel:
+    return MetricLabel(title, "positions", 2, better)
+
+
+def _count(title: str, unit: str) -> MetricLabel:
+    return MetricLabel(title, unit, 0)
+
+
+# Errors on training rows, and the error of a guess, are there to be compared with: neither way is better.
+_LABELS = {
+    "mae": _error("MAE"),
+    "mae_train": _error("MAE (train)", None),
+    "mae_svr": _error("MAE, SVR"),
+    "mae_svr_train": _error("MAE, SVR (train)", None),
+    "mae_mlp": _error("MAE, MLP"),
+    "mae_mlp_train": _error("MAE, MLP (train)", None),
+    "mae_signed": _error("MAE, signed"),
+    "mae_chance": _error("MAE, chance", None),
+    "r2": MetricLabel("R²", better="higher"),
+    "error_rate": MetricLabel("Error rate", better="lower"),
+    "error_rate_train": MetricLabel("Error rate (train)"),
+    "error_rate_as_published": MetricLabel("Error rate, as published", better="lower"),
+    "breaks": _count("Breaks", ""),
+    "break_position": _count("Strongest break", "positions"),
+    "break_strength": MetricLabel("Break strength", digits=2),
+    "periodicity": MetricLabel("Periodicity"),
+    "half_width": _count("Half width", "positions"),
+    "components_50": _count("50 %", "components"),
+    "components_90": _count("90 %", "components"),
+    "components_99": _count("99 %", "components"),
+    "effective_rank": MetricLabel("Effective rank", "components", 1),
+    "translation_invariance": MetricLabel("Translation invariance"),
+    "monotonicity": MetricLabel("Monotonicity"),
+    "symmetry": MetricLabel("Symmetry"),
+}
+
+
+def describe(metric: str) -> MetricLabel:
+    """The label of a metric; one that is not known here is called by its name."""
+    return _LABELS.get(metric) or MetricLabel(metric.replace("_", " ").strip().capitalize())

@@ -1,0 +1,134 @@
+"""Tables in files: the tidy CSV, and the same figures as Markdown and LaTeX."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from poscope.files import write_text
+from poscope.reporting.cells import reader_table
+
+_MARKDOWN = {character: f"\\{character}" for character in "\\`*_{}[]<>|#~&$"}
+
+_LATEX = {
+    **{character: f"\\{character}" for character in "{}#$%&_"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    '"': r"\textquotedbl{}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": r"$\vert$",
+    "±": r"$\pm$",
+    "†": r"$^{\dagger}$",
+    "·": r"$\cdot$",
+    "²": r"$^{2}$",
+    "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
+    "−": "$-$",  # noqa: RUF001 — a minus sign
+    "–": "--",  # noqa: RUF001 — an en dash
+}
+
+# More columns than this are set in smaller type.
+_WIDE = 5
+
+
+def write_tables(
+    frame: pd.DataFrame,
+    *,
+    csv: str | os.PathLike[str],
+    md: str | os.PathLike[str],
+    tex: str | os.PathLike[str],
+    labels: Mapping[str, str],
+    title: str,
+) -> None:
+    """Write a tidy table in its three forms, each whole or not at all.
+
+    Args:
+        frame: a tidy table.
+        csv: path of the table itself.
+        md: path of its Markdown form.
+        tex: path of its LaTeX form; the file's name becomes the label, `tab:{name}`.
+        labels: display labels of models.
+        title: the table's heading and caption.
+
+    Raises:
+        PoscopeError: a file cannot be written.
+    """
+    write_csv(frame, csv)
+    write_text(md, markdown(frame, labels, title=title))
+    write_text(tex, latex(frame, labels, title=title, name=Path(tex).stem))
+
+
+def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a tidy table as CSV: floats in full, so that reading gives the same numbers, what is undefined empty."""
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+
+
+def markdown(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str) -> str:
+    """Render a tidy table for reading, as Markdown (GitHub's tables)."""
+    table = reader_table(frame, labels)
+    lines = [f"## {markdown_text(title)}", ""]
+    heads = [*table.keys, *(column.heading for column in table.columns)]
+    lines.append(_markdown_row(heads))
+    lines.append("|" + " :-- |" * len(table.keys) + " --: |" * len(table.columns))
+    for row in table.rows:
+        lines.append(_markdown_row([*row.keys, *(cell.text for cell in row.cells)]))
+    for note in table.notes:
+        lines += ["", markdown_text(note)]
+    return "\n".join(lines) + "\n"
+
+
+def latex(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, name: str) -> str:
+    r"""Render a tidy table for reading, as LaTeX that needs the package booktabs.
+
+    Args:
+        frame: a tidy table.
+        labels: display labels of models.
+        title: the caption.
+        name: the label to refer to is `tab:{name}`.
+    """
+    table = reader_table(frame, labels)
+    heads = [*table.keys, *(column.heading for column in table.columns)]
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}[tb]",
+        r"\centering",
+        rf"\caption{{{latex_text(title)}}}",
+        rf"\label{{tab:{name}}}",
+        r"\footnotesize" if len(heads) > _WIDE else r"\small",
+        rf"\begin{{tabular}}{{@{{}}{'l' * len(table.keys)}{'r' * len(table.columns)}@{{}}}}",
+        r"\toprule",
+        _latex_row(heads),
+        r"\midrule",
+        *(_latex_row([*row.keys, *(cell.text for cell in row.cells)]) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\par\medskip",
+        *(rf"{{\footnotesize {latex_text(note)}\par}}" for note in table.notes),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown shows as it is, in one line."""
+    return _escaped(text, _MARKDOWN)
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX sets as it is, in one line."""
+    return _escaped(text, _LATEX)
+
+
+def _escaped(text: str, marks: Mapping[str, str]) -> str:
+    return "".join(marks.get(character, character) for character in " ".join(text.split()))
+
+
+def _markdown_row(texts: list[str]) -> str:
+    return "| " + " | ".join(markdown_text(text) for text in texts) + " |"
+
+
+def _latex_row(texts: list[str]) -> str:
+    return " & ".join(latex_text(text) for text in texts) + r" \\"
