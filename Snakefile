@@ -26,7 +26,11 @@ localrules:
 rule all:
     default_target: True
     input:
-        [target for name in CONFIG.study.experiments for target in EXPERIMENT_TARGETS[name]()],
+        [
+            target
+            for name in CONFIG.study.experiments
+            for target in EXPERIMENT_TARGETS[name]()
+        ],
         "results/report.html",
     message:
         "The study is complete: open results/report.html"

@@ -1,5 +1,6 @@
 """Files that are written whole or not at all."""
 
+import errno
 import json
 import os
 import tempfile
@@ -10,6 +11,8 @@ from typing import Any
 
 from poscope.errors import PoscopeError
 
+_CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EISDIR, errno.EACCES}
+
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -18,7 +21,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     The temporary file lies in the same folder, so that the final rename never crosses file systems.
 
     Raises:
-        PoscopeError: the folder cannot be made or written.
+        PoscopeError: the folder cannot be made or written, or the disk is full.
     """
     target = Path(path)
     try:
@@ -35,6 +38,10 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         # mkstemp makes files private; results are to be read by colleagues, as the umask allows.
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(target)
+    except OSError as error:
+        if error.errno in _CANNOT_WRITE:
+            raise PoscopeError(f"cannot write {target}: {error.strerror}") from error
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

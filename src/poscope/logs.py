@@ -32,6 +32,8 @@ def job_log(path: str | os.PathLike[str] | None) -> Iterator[None]:
         sys.stdout, sys.stderr, before = stream, stream, (sys.stdout, sys.stderr)
         logging.basicConfig(level=logging.INFO, format=_FORMAT, stream=stream, force=True)
         logging.captureWarnings(True)
+        # It logs every address at INFO, with the signatures of redirects in them.
+        logging.getLogger("httpx2").setLevel(logging.WARNING)
         started = time.monotonic()
         try:
             yield

@@ -73,3 +73,10 @@ def test_json_refuses_what_json_cannot_say(tmp_path):
     assert list(tmp_path.iterdir()) == []
     write_json(tmp_path / "a.json", {"x": [1, None, "ü"]})
     assert json.loads((tmp_path / "a.json").read_text()) == {"x": [1, None, "ü"]}
+
+
+def test_a_target_that_is_a_folder_is_a_clear_error(tmp_path):
+    (tmp_path / "a.txt").mkdir()
+    with pytest.raises(PoscopeError, match=r"cannot write .*a\.txt: Is a directory"):
+        write_text(tmp_path / "a.txt", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

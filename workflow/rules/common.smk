@@ -14,7 +14,9 @@ sys.path.insert(0, str(CHECKOUT / "src"))
 os.environ.update(
     PYTHONPATH=os.pathsep.join(
         filter(None, [str(CHECKOUT / "src"), os.environ.get("PYTHONPATH")])
-    )
+    ),
+    # The hub's client reports home once a day unless told not to.
+    HF_HUB_DISABLE_TELEMETRY="1",
 )
 
 from poscope.config import load_config
@@ -29,6 +31,15 @@ except ConfigError as error:
 
 TABLES = CONFIG.tables()
 LABELS = CONFIG.labels()
+
+# Files that a report is made of beside code and results.
+CAPTIONS = sorted(
+    str(path) for path in (CHECKOUT / "workflow" / "report").glob("*.rst")
+)
+TEMPLATES = sorted(
+    str(path)
+    for path in (CHECKOUT / "src" / "poscope" / "reporting" / "templates").iterdir()
+)
 
 # Experiment → a function that lists its targets; each stage adds its own.
 EXPERIMENT_TARGETS = {}
@@ -97,7 +108,9 @@ def origin_of(model):
 
 def side_of(wildcards):
     """The side of a two-sided model that a table belongs to, else nothing."""
-    return wildcards.table.removeprefix(TABLES[wildcards.table]).removeprefix("_") or None
+    return (
+        wildcards.table.removeprefix(TABLES[wildcards.table]).removeprefix("_") or None
+    )
 
 
 def checkpoint_files(wildcards):
@@ -113,9 +126,15 @@ def checkpoint_files(wildcards):
     if model.source == "local":
         path = Path(model.path)
         if not path.exists():
-            raise WorkflowError(f"models.{TABLES[wildcards.table]}.path: {path} does not exist")
+            raise WorkflowError(
+                f"models.{TABLES[wildcards.table]}.path: {path} does not exist"
+            )
         names = ["config.json", "*.safetensors", "*.safetensors.index.json", "*.bin"]
-        return [str(f) for n in names for f in sorted(path.glob(n))] if path.is_dir() else str(path)
+        return (
+            [str(f) for n in names for f in sorted(path.glob(n))]
+            if path.is_dir()
+            else str(path)
+        )
     return []
 
 
@@ -139,11 +158,43 @@ def figure_inputs(wildcards):
     return probe_results(PROBE_FIGURES[wildcards.figure])
 
 
+def report_tables():
+    """The tidy tables of the study's experiments."""
+    return [f"results/tables/{name}.csv" for name in studied(PROBE_TABLES)]
+
+
+def report_figures():
+    """The figures of the study's experiments."""
+    return [f"results/figures/{name}.svg" for name in studied(PROBE_FIGURES)]
+
+
+def study_in_short():
+    """What the study is made of, for the report: nothing of the catalogues that it does not use."""
+    return {
+        "study": fragment(CONFIG.study),
+        "models": {
+            name: fragment(CONFIG.models[name], "size_mb")
+            for name in CONFIG.study.models
+        },
+        "probes": {
+            name: fragment(getattr(CONFIG.probes, name)) for name in CONFIG.study.probes
+        },
+    }
+
+
 def probe_targets():
     """Everything that the experiment `probes` yields."""
     return [
-        *(f"results/tables/{name}.{ext}" for name in studied(PROBE_TABLES) for ext in ("csv", "md", "tex")),
-        *(f"results/figures/{name}.{ext}" for name in studied(PROBE_FIGURES) for ext in ("svg", "png")),
+        *(
+            f"results/tables/{name}.{ext}"
+            for name in studied(PROBE_TABLES)
+            for ext in ("csv", "md", "tex")
+        ),
+        *(
+            f"results/figures/{name}.{ext}"
+            for name in studied(PROBE_FIGURES)
+            for ext in ("svg", "png")
+        ),
     ]
 
 

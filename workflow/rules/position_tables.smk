@@ -1,22 +1,24 @@
 """Position tables: one safetensors file for each source model, or for each side of a two-sided one."""
 
-GENERATED = {t for t, name in TABLES.items() if CONFIG.models[name].source == "generated"}
+GENERATED = {
+    t for t, name in TABLES.items() if CONFIG.models[name].source == "generated"
+}
 EXTRACTED = set(TABLES) - GENERATED
 
 
 rule generate_position_table:
     output:
         "results/position_tables/{table}.safetensors",
+    log:
+        "logs/generate_position_table/{table}.log",
+    wildcard_constraints:
+        table=one_of(GENERATED),
+    conda:
+        "../../envs/probes.yaml"
     params:
         code=code("generate_position_table.py"),
         formula=lambda wildcards: model_of(wildcards).formula,
         arguments=lambda wildcards: model_of(wildcards).arguments(),
-    wildcard_constraints:
-        table=one_of(GENERATED),
-    log:
-        "logs/generate_position_table/{table}.log",
-    conda:
-        "../../envs/probes.yaml"
     message:
         "Generating the position table {wildcards.table}"
     script:
@@ -28,19 +30,19 @@ rule extract_position_table:
         checkpoint_files,
     output:
         "results/position_tables/{table}.safetensors",
+    log:
+        "logs/extract_position_table/{table}.log",
+    benchmark:
+        "results/benchmarks/extract_position_table/{table}.tsv"
+    wildcard_constraints:
+        table=one_of(EXTRACTED),
+    conda:
+        "../../envs/sources.yaml"
     params:
         code=code("extract_position_table.py"),
         model=lambda wildcards: checkpoint_params(model_of(wildcards)),
         side=side_of,
         origin=lambda wildcards: origin_of(model_of(wildcards)),
-    wildcard_constraints:
-        table=one_of(EXTRACTED),
-    log:
-        "logs/extract_position_table/{table}.log",
-    benchmark:
-        "results/benchmarks/extract_position_table/{table}.tsv"
-    conda:
-        "../../envs/sources.yaml"
     message:
         "Extracting the position table of {wildcards.table} from {params.origin}"
     script:
@@ -52,19 +54,21 @@ rule extract_word_embeddings:
         checkpoint_files,
     output:
         "results/word_embeddings/{table}.safetensors",
-    params:
-        code=code("extract_word_embeddings.py"),
-        model=lambda wildcards: checkpoint_params(model_of(wildcards), "parameter", "first_row"),
-        side=side_of,
-        origin=lambda wildcards: origin_of(model_of(wildcards)),
-    wildcard_constraints:
-        table=one_of(EXTRACTED),
     log:
         "logs/extract_word_embeddings/{table}.log",
     benchmark:
         "results/benchmarks/extract_word_embeddings/{table}.tsv"
+    wildcard_constraints:
+        table=one_of(EXTRACTED),
     conda:
         "../../envs/sources.yaml"
+    params:
+        code=code("extract_word_embeddings.py"),
+        model=lambda wildcards: checkpoint_params(
+            model_of(wildcards), "parameter", "first_row"
+        ),
+        side=side_of,
+        origin=lambda wildcards: origin_of(model_of(wildcards)),
     message:
         "Extracting the word embeddings of {wildcards.table} from {params.origin}"
     script:

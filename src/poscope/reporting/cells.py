@@ -40,7 +40,7 @@ class Cell:
         """All of it in one line."""
         text = f"{self.value} ± {self.half_width}" if self.half_width else self.value
         text += DAGGER if self.differs else ""
-        return f"{text} [{self.published}]" if self.published else text
+        return f"{text} ({self.published})" if self.published else text
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,8 @@ def _cell(figure: Mapping[str, Any], label: MetricLabel) -> Cell:
 def rounded(mean: float, half_width: float | None, digits: int) -> tuple[str, str]:
     """A figure and the half-width of its interval as text, both with the decimals that the interval warrants.
 
-    Two significant digits of the half-width decide, up to one decimal more than `digits`; a half-width that would show
-    as nought there is given as a bound. Without a width `digits` decides.
+    Two significant digits of the half-width decide, up to `digits` decimals (at least one); a half-width that would
+    show as nought there is given as a bound. Without a width `digits` decides.
 
     Returns:
         The figure, and the half-width; the latter empty where it is None.
@@ -123,7 +123,7 @@ def rounded(mean: float, half_width: float | None, digits: int) -> tuple[str, st
     if half_width is None or half_width == 0:
         return _fixed(mean, digits), "" if half_width is None else "0"
     wanted = 1 - math.floor(math.log10(half_width))
-    decimals = max(0, min(wanted, digits + 1))
+    decimals = max(0, min(wanted, max(1, digits)))
     shown = _fixed(half_width, decimals)
     smallest = 10.0**-decimals
     return _fixed(mean, decimals), shown if float(shown) > 0 else f"<{_fixed(smallest, decimals)}"
@@ -196,7 +196,7 @@ def _comparison_notes(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[st
 
 def _published_notes(frame: pd.DataFrame) -> list[str]:
     sources = list(dict.fromkeys(frame.loc[frame["published"].notna(), "published_source"]))
-    return [f"[ ] published figure: {'; '.join(sources)}."] if sources else []
+    return [f"( ) published figure: {'; '.join(sources)}."] if sources else []
 
 
 def _listed(titles: Sequence[str]) -> str:

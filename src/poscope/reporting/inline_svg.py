@@ -16,6 +16,8 @@ _HREFS = ("href", f"{{{_XLINK}}}href")
 _LEFT_OUT = {f"{{{_SVG}}}{name}" for name in ("script", "foreignObject", "metadata")}
 
 _URL = re.compile(r"url\(\s*[\"']?#([^\"')]+)[\"']?\s*\)")
+_STATEMENT = re.compile(r"@[^;{}]*;")
+_BLOCK = re.compile(r"@[^{}]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _LENGTH = re.compile(r"([\d.]+)\s*(pt|px|in|)")
 _PIXELS = {"pt": 96 / 72, "px": 1.0, "in": 96.0, "": 1.0}
@@ -96,12 +98,13 @@ def _rename(element: ElementTree.Element, prefix: str) -> None:
 
 
 def _scoped(css: str, prefix: str) -> str:
-    """Rules that hold inside one figure alone; anything but plain rules is left out."""
+    """Rules that hold inside one figure alone; comments and rules with an @ are left out."""
+    plain = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    plain = _BLOCK.sub("", _STATEMENT.sub("", plain))
     rules = []
-    for selectors, declarations in _RULE.findall(re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)):
-        if "@" not in selectors:
-            inside = ", ".join(f"#{prefix} {selector.strip()}" for selector in selectors.split(","))
-            rules.append(f"{inside} {{{_own_urls(declarations, prefix)}}}")
+    for selectors, declarations in _RULE.findall(plain):
+        inside = ", ".join(f"#{prefix} {selector.strip()}" for selector in selectors.split(","))
+        rules.append(f"{inside} {{{_own_urls(declarations, prefix)}}}")
     return "\n".join(rules)
 
 

@@ -13,7 +13,7 @@ class MetricLabel:
     Attributes:
         title: short enough for the head of a column.
         unit: of the figure; empty where it has none.
-        digits: decimals of a figure that has no interval; with one, its width decides.
+        digits: decimals to show at most; where there is an interval, its width may warrant fewer.
         better: the direction in which a figure is good news; None where neither is.
     """
 

@@ -1,6 +1,7 @@
 """Tables in files: the tidy CSV, and the same figures as Markdown and LaTeX."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pandas as pd
 from poscope.files import write_text
 from poscope.reporting.cells import reader_table
 
-_MARKDOWN = {character: f"\\{character}" for character in "\\`*_{}[]<>|#~&$"}
+# An ampersand or a less-than sign is a mark only where an entity or a tag may follow: "p < 0.05" stays legible.
+_MARKDOWN = re.compile(r"[\\`*_{}\[\]|#~$]|&(?=[#\w]+;)|<(?=[A-Za-z/!?])")
 
 _LATEX = {
     **{character: f"\\{character}" for character in "{}#$%&_"},
@@ -30,7 +32,7 @@ _LATEX = {
     "–": "--",  # noqa: RUF001 — an en dash
 }
 
-# More columns than this are set in smaller type.
+# More columns than this are set smaller and closer.
 _WIDE = 5
 
 
@@ -97,7 +99,7 @@ def latex(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, name: s
         r"\centering",
         rf"\caption{{{latex_text(title)}}}",
         rf"\label{{tab:{name}}}",
-        r"\footnotesize" if len(heads) > _WIDE else r"\small",
+        r"\scriptsize\setlength{\tabcolsep}{4pt}" if len(heads) > _WIDE else r"\small",
         rf"\begin{{tabular}}{{@{{}}{'l' * len(table.keys)}{'r' * len(table.columns)}@{{}}}}",
         r"\toprule",
         _latex_row(heads),
@@ -106,7 +108,7 @@ def latex(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, name: s
         r"\bottomrule",
         r"\end{tabular}",
         r"\par\medskip",
-        *(rf"{{\footnotesize {latex_text(note)}\par}}" for note in table.notes),
+        rf"\parbox{{\linewidth}}{{\footnotesize {latex_text(' '.join(table.notes))}}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -114,16 +116,16 @@ def latex(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, name: s
 
 def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is, in one line."""
-    return _escaped(text, _MARKDOWN)
+    return _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
 
 
 def latex_text(text: str) -> str:
     """Text that LaTeX sets as it is, in one line."""
-    return _escaped(text, _LATEX)
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
 
 
-def _escaped(text: str, marks: Mapping[str, str]) -> str:
-    return "".join(marks.get(character, character) for character in " ".join(text.split()))
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _markdown_row(texts: list[str]) -> str:

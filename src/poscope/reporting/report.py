@@ -22,7 +22,6 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 PathLike = str | os.PathLike[str]
 
-_SHORT_REVISION = 12
 _NUMBER = re.compile(r"[+-]?\d+\.\d+(e[+-]?\d+)?|[+-]?\d+e[+-]?\d+")
 _INLINE = re.compile(r"``(.+?)``|\*\*(.+?)\*\*|\*(.+?)\*|:math:`(.+?)`|`([^`<]+?)\s*<([^`>]+)>`_+")
 
@@ -120,7 +119,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"prose": prose, "shortened": shortened, "size": size}
+    environment.filters |= {
+        "prose": prose,
+        "shortened": shortened,
+        "size": size,
+        "breakable": breakable,
+    }
     return environment
 
 
@@ -203,3 +207,8 @@ def size(text: str) -> str:
             break
         value, unit = value / 1000, larger
     return f"{value:.3g} {unit}" if unit != "B" else f"{text} B"
+
+
+def breakable(name: str) -> Markup:
+    """A dotted name that may break after its dots."""
+    return escape(name).replace(".", Markup(".<wbr>"))

@@ -55,7 +55,7 @@ def draw(
         dots.key(
             figure,
             [("training folds", "o", False), ("held-out folds", "o", True)],
-            chance_label="chance: always the middle position",
+            chance_label="chance: always the mean position",
         )
     return figure
 

@@ -46,9 +46,7 @@ def dot(axes: Axes, y: float, value: Value, *, colour: str, marker: str, filled:
     if value.low is not None and value.high is not None:
         axes.plot([value.low, value.high], [y, y], color=colour, lw=1.1, zorder=3)
     face = colour if filled else "white"
-    axes.plot(
-        [value.mean], [y], marker=marker, mfc=face, mec=colour, zorder=4, **_MARKER
-    )
+    axes.plot([value.mean], [y], marker=marker, mfc=face, mec=colour, zorder=4, **_MARKER)
 
 
 def chance(axes: Axes, value: float, row: int | None = None) -> None:
@@ -58,12 +56,12 @@ def chance(axes: Axes, value: float, row: int | None = None) -> None:
     axes.plot([value, value], [low, high], transform=across, zorder=1, **_CHANCE)
 
 
-def key(
-    figure: Figure, dots: Sequence[tuple[str, str, bool]], *, chance_label: str | None
-) -> None:
+def key(figure: Figure, dots: Sequence[tuple[str, str, bool]], *, chance_label: str | None) -> None:
     """Explain the markers, as (label, marker, filled), and the chance line, in a row above the panels."""
     handles = [
-        Line2D([], [], marker=marker, **_MARKER, mec=style.INK, mfc=style.INK if filled else "white")
+        Line2D(
+            [], [], marker=marker, **_MARKER, mec=style.INK, mfc=style.INK if filled else "white"
+        )
         for _, marker, filled in dots
     ]
     names = [label for label, _, _ in dots]

@@ -57,7 +57,7 @@ def draw(
         margin = 0.04 * (high - low)
         for axes in panels:
             axes.set_xlim(low - margin, high + margin)
-            axes.xaxis.set_major_locator(MaxNLocator(4))
+            axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 5, 10]))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
         figure.supxlabel("score (1 = holds exactly)", fontsize=style.TEXT_POINTS)
     return figure

@@ -42,7 +42,7 @@ def name_lines(
     for name in undefined:
         handles.append(Line2D([], [], ls=""))
         names.append(f"{labels[name]}: undefined")
-    axes.legend(
+    legend = axes.legend(
         handles,
         names,
         loc="center left",
@@ -51,6 +51,8 @@ def name_lines(
         labelspacing=0.6,
         borderpad=0.0,
     )
+    for text in legend.get_texts()[len(lines) :]:
+        text.set(color=style.GREY, style="italic")
 
 
 def _name_beside(axes: Axes, lines: Mapping[str, Line2D], labels: Mapping[str, str]) -> bool:
@@ -69,17 +71,18 @@ def _name_beside(axes: Axes, lines: Mapping[str, Line2D], labels: Mapping[str, s
             ha="center",
             va="center",
             fontsize=style.SMALL_POINTS,
-            color=lines[name].get_color(),
+            color=style.text_colour(lines[name].get_color()),
         )
         texts.append(text)
-        size = text.get_window_extent().size
+        size = np.array(text.get_window_extent().size)
         middle = _place(name, size, paths, taken, axes.get_window_extent(), unit)
         if middle is None:
             for each in texts:
                 each.remove()
             return False
         taken.append(_box(middle, size))
-        text.set_position(axes.transData.inverted().transform(middle))
+        x, y = axes.transData.inverted().transform(middle)
+        text.set_position((float(x), float(y)))
         text.set_in_layout(False)
     return True
 
@@ -135,4 +138,5 @@ def _distance(box: Bbox, points: np.ndarray) -> float:
 
 
 def _apart(box: Bbox, other: Bbox) -> float:
-    return float(np.hypot(*np.maximum(0.0, np.maximum(box.min - other.max, other.min - box.max))))
+    gaps = np.maximum(np.subtract(box.min, other.max), np.subtract(other.min, box.max))
+    return float(np.hypot(*np.maximum(0.0, gaps)))

@@ -88,7 +88,7 @@ def _sizes(
     beside = 1.25 + (0.0 if alike else 0.33 * (across - 1))  # colour bar, labels, gaps
     # A lone panel as wide as the page would be out of proportion.
     panel_in = min((width_in - beside) / across, 2.6)
-    above = 0.22 * rows + 0.4  # titles, and the labels beneath the last row
+    above = 0.22 * rows + 0.45  # titles, and the labels beneath the last row
     if not alike:
         above += 0.18 * (rows - 1)
     elif panels % across:
@@ -109,7 +109,7 @@ def _draw_panel(axes: Axes, matrix: np.ndarray, norm: Normalize) -> Any:
 
 def _tick_step(positions: int) -> int:
     """The least power of two that gives at most four ticks: 128 for 512 positions."""
-    return 2 ** max(0, math.ceil(math.log2(positions / _MOST_TICKS)))
+    return 1 << max(0, math.ceil(math.log2(positions / _MOST_TICKS)))
 
 
 def _label_axes(grid: np.ndarray, panels: int, *, alike: bool) -> None:

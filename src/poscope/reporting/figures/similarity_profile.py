@@ -10,7 +10,7 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, MultipleLocator
+from matplotlib.ticker import MaxNLocator
 
 from poscope.reporting.figures import style
 from poscope.reporting.figures.data import Probed, read_probes
@@ -43,12 +43,14 @@ def draw(
     with style.theme():
         lower_in = 1.05 * rows
         figure = Figure(figsize=(width_in, height_in + lower_in))
-        upper, lower = figure.subfigures(2, 1, height_ratios=[height_in, lower_in])
+        upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=[height_in, lower_in])[
+            :, 0
+        ]
         panels = lower.subplots(rows, across, sharex=True, sharey=True, squeeze=False)
         for axes, (name, probed) in zip(panels.flat, probes.items(), strict=False):
             _draw_score(axes, probed, looks[name])
             style.titled(axes, labels[name], (width_in - 0.6) / across)
-        _finish_scores(panels, len(probes), lower)
+        _finish_scores(lower, panels, len(probes), _ticks(probes))
         _draw_profiles(upper.subplots(), probes, looks, labels)
     return figure
 
@@ -73,17 +75,24 @@ def _draw_profiles(
         every = max(1, len(offset) // 6)
         start = place * every // max(1, len(probes))
         (lines[name],) = axes.plot(
-            offset, similarity, color=look.colour, marker=look.marker, ms=4.5, lw=1.1, mew=0,
-            markevery=(start, every), zorder=3,
+            offset,
+            similarity,
+            color=look.colour,
+            marker=look.marker,
+            ms=4.5,
+            lw=1.1,
+            mew=0,
+            markevery=(start, every),
+            zorder=3,
         )
-    axes.xaxis.set_major_locator(_positions_locator(axes))
     axes.set_xlabel("offset between positions")
     axes.set_ylabel("cosine similarity")
-    axes.margins(x=0.01)
     seaborn.despine(ax=axes)
     if not lines:
-        style.mark_undefined(axes)
+        style.mark_undefined(axes, alone=True)
         return
+    axes.set_xticks(_ticks(probes))
+    axes.margins(x=0.01)
     name_lines(axes, lines, labels, [name for name in probes if name not in lines])
 
 
@@ -98,26 +107,39 @@ def _draw_score(axes: Axes, probed: Probed, look: style.Look) -> None:
     if called is None or called.mean is None:
         return
     axes.axvline(called.mean, color=style.INK, lw=0.7, ls=(0, (2, 1.5)), zorder=1)
+    right = called.mean < 0.75 * boundary[-1]
     axes.annotate(
-        f"{called.mean:.0f}", (called.mean, 1), xycoords=("data", "axes fraction"), xytext=(2, -1),
-        textcoords="offset points", va="top", fontsize=style.SMALL_POINTS,
+        f"{called.mean:.0f}",
+        (called.mean, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(2 if right else -2, -1),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="top",
+        fontsize=style.SMALL_POINTS,
     )
 
 
-def _finish_scores(panels: np.ndarray, count: int, figure: Any) -> None:
+def _finish_scores(figure: Any, panels: np.ndarray, count: int, ticks: range) -> None:
     across = panels.shape[1]
     for place, axes in enumerate(panels.flat):
         axes.set_axis_on() if place < count else axes.set_axis_off()
-        axes.xaxis.set_major_locator(_positions_locator(axes))
+        axes.set_xticks(ticks)
         axes.yaxis.set_major_locator(MaxNLocator(3))
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+        if not ticks:
+            axes.set_yticks([])
         axes.tick_params(labelbottom=place + across >= count)
         seaborn.despine(ax=axes)
     figure.supxlabel("boundary between positions", fontsize=style.TEXT_POINTS)
     figure.supylabel("break score", fontsize=style.TEXT_POINTS)
 
 
-def _positions_locator(axes: Axes) -> MultipleLocator:
-    """Four to eight ticks a power of two apart: 128 for 512 positions."""
-    last = max(axes.dataLim.x1, 4.0) if axes.has_data() else 4.0
-    return MultipleLocator(2.0 ** math.floor(math.log2(last / 3.9)))
+def _ticks(probes: Mapping[str, Probed]) -> range:
+    """Four to eight ticks a power of two apart: at multiples of 128 for 512 positions."""
+    profiles = [probed.columns("profile", "offset", "similarity") for probed in probes.values()]
+    positions = max([int(profile[0].max()) + 1 for profile in profiles if profile], default=0)
+    if not positions:
+        return range(0)
+    step = 2 ** max(0, math.floor(math.log2(positions / 4)))
+    return range(0, positions + 1, step)

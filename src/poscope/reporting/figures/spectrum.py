@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import seaborn
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
@@ -43,22 +45,35 @@ def draw(
             line = _draw_line(axes, probed, looks[name], marks)
             if line is not None:
                 lines[name] = line
+        axes.set_xlabel("principal components")
+        axes.set_ylabel("cumulative share of variance")
+        seaborn.despine(ax=axes)
         undefined = [name for name in probes if name not in lines]
         if not lines:
-            style.mark_undefined(axes)
-        _set_scales(axes, marks)
-        name_lines(axes, lines, labels, undefined if lines else ())
+            style.mark_undefined(axes, alone=True)
+        else:
+            _set_scales(axes, marks)
+            name_lines(axes, lines, labels, undefined)
     return figure
 
 
-def _draw_line(axes, probed: Probed, look: style.Look, marks: Sequence[float]) -> Line2D | None:
+def _draw_line(
+    axes: Axes, probed: Probed, look: style.Look, marks: Sequence[float]
+) -> Line2D | None:
     curve = probed.columns("cumulative_share", "components", "share")
     if curve is None:
         return None
     components, share = curve
     (line,) = axes.plot(
-        components, share, color=look.colour, ls=look.line, marker=look.marker, ms=4.5, mew=0,
-        markevery=_reached(share, marks), zorder=3,
+        components,
+        share,
+        color=look.colour,
+        ls=look.line,
+        marker=look.marker,
+        ms=4.5,
+        mew=0,
+        markevery=_reached(share, marks),
+        zorder=3,
     )
     return line
 
@@ -69,17 +84,14 @@ def _reached(share: np.ndarray, marks: Sequence[float]) -> list[int]:
     return sorted({int(place[0]) for place in places if place.size})
 
 
-def _set_scales(axes, marks: Sequence[float]) -> None:
+def _set_scales(axes: Axes, marks: Sequence[float]) -> None:
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(LogLocator(base=2, numticks=12))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
-    axes.set_xlabel("principal components")
     axes.set_xlim(0.93, 1.08 * max(2.0, axes.dataLim.x1))
     axes.set_ylim(0, 1.02)
     axes.set_yticks(sorted({0.0, 0.25, 0.75, *marks}))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
-    axes.set_ylabel("share of the variance")
     for mark in marks:
         axes.axhline(mark, color=style.PALE, lw=0.6, zorder=0)
-    axes.spines[["top", "right"]].set_visible(False)

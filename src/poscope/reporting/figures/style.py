@@ -1,7 +1,8 @@
 """How all figures look, and how they are saved.
 
-Tables keep their colour, line and marker in every figure: those follow from a table's place in the study. Colours
-are those of Okabe & Ito (2008), told apart by people of all colour vision; lines and markers tell them apart in grey.
+Tables keep their colour, line and marker in every figure: those follow from a table's place in the study. The first
+seven colours are those of Okabe & Ito (2008), which people of all colour vision tell apart; lines and markers tell
+tables apart in grey.
 """
 
 import math
@@ -13,15 +14,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
+import numpy as np
 import seaborn
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from poscope.files import atomic_path
 
-# Okabe & Ito's without yellow, which is too light for a thin line on white.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-# Numbers of lines, markers and colours have no common factor: no two of the first 252 tables look alike.
+# Okabe & Ito's without yellow, which is too light for a thin line on white; then three of Paul Tol's muted scheme.
+_COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9"),
+    *("#882255", "#999933", "#332288"),
+)
+# 10 colours, 4 lines and 9 markers: no two of the first 180 tables look alike.
 _LINES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
@@ -30,7 +36,6 @@ SMALL_POINTS = 7
 INK = "#262626"
 GREY = "#808080"
 PALE = "#D9D9D9"
-CONTEXT_WIDTH = 0.8
 
 _THEME: dict[str, Any] = {
     # It comes with matplotlib: the same glyphs, and so the same layout, on every machine.
@@ -94,6 +99,12 @@ def looks(labels: Mapping[str, str]) -> dict[str, Look]:
     }
 
 
+def text_colour(colour: str) -> tuple[float, float, float]:
+    """Return a darker shade of a table's colour, in which small text can be read on white."""
+    red, green, blue = 0.65 * np.array(to_rgb(colour)) + 0.35 * np.array(to_rgb(INK))
+    return float(red), float(green), float(blue)
+
+
 @contextmanager
 def theme() -> Iterator[None]:
     """Draw in the style of all figures, whatever the user's own settings of matplotlib are."""
@@ -132,16 +143,27 @@ def grid(count: int, most_columns: int) -> tuple[int, int]:
 
 def titled(axes: Axes, label: str, width_in: float) -> None:
     """Set a panel's title, broken into lines that fit the panel's width."""
-    characters = max(8, int(width_in * 72 / (0.6 * TEXT_POINTS)))
+    characters = max(8, int(width_in * 72 / (0.5 * TEXT_POINTS)))
     axes.set_title(textwrap.fill(label, characters))
 
 
-def mark_undefined(axes: Axes, *, y: float | None = None, word: str = "undefined") -> None:
-    """Say that there is nothing to draw: in the middle of a panel, or at the left of row `y`."""
+def mark_undefined(
+    axes: Axes, *, y: float | None = None, word: str = "undefined", alone: bool = False
+) -> None:
+    """Say that there is nothing to draw: in the middle of a panel, or at the left of row `y`.
+
+    A panel that stands `alone` loses its ticks, which would measure nothing.
+    """
+    if alone:
+        axes.set(xticks=[], yticks=[])
     where: dict[str, Any]
     if y is None:
         where = {"x": 0.5, "y": 0.5, "ha": "center", "transform": axes.transAxes}
     else:
         where = {"x": 0.02, "y": y, "ha": "left", "transform": axes.get_yaxis_transform()}
-        where["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}  # hides the row's line
+        where["bbox"] = {
+            "facecolor": "white",
+            "edgecolor": "none",
+            "pad": 0.8,
+        }  # hides the row's line
     axes.text(s=word, va="center", color=GREY, style="italic", fontsize=SMALL_POINTS, **where)

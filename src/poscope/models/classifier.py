@@ -1,0 +1,96 @@
+"""The text classifier of Wang & Chen 2020, §5.1: word plus position embeddings, a small encoder, one linear layer.
+
+Letters in shapes: B examples, L slots, D width, C labels.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import nn
+
+from poscope.models.dropout import Dropout
+from poscope.models.encoder import Encoder
+
+Readout = Literal["last", "mean", "first", "last_slot"]
+READOUTS: tuple[Readout, ...] = ("last", "mean", "first", "last_slot")
+PAD = 0
+
+
+@dataclass(frozen=True)
+class ClassifierShape:
+    """The sizes of a classifier.
+
+    Attributes:
+        vocabulary_size: tokens, padding and unknown included.
+        labels: classes.
+        dim: width of words, positions and layers; a multiple of `heads`.
+        layers: of the encoder.
+        heads: of attention.
+        feed_forward: width between the two linear maps of a layer.
+        dropout: probability, after the embeddings and within layers.
+    """
+
+    vocabulary_size: int
+    labels: int
+    dim: int
+    layers: int
+    heads: int
+    feed_forward: int
+    dropout: float
+
+
+class TransformerClassifier(nn.Module):  # type: ignore[misc]
+    """Reads a label from one slot of an encoder's output, or from the mean over the tokens.
+
+    Readouts: `last`, the last token; `first`, the first; `mean`, over the tokens; `last_slot`, the last slot of the padded batch, which
+    is a token in the longest examples alone: so the published code reads, and what an example yields then depends on the
+    others in its batch. Padding is never attended to.
+    """
+
+    def __init__(
+        self, shape: ClassifierShape, positions: np.ndarray, *, trainable: bool, readout: Readout
+    ) -> None:
+        """Args as above; `positions` is the encoding, shape (slots at most, dim), and trains if `trainable`."""
+        super().__init__()
+        if readout not in READOUTS:
+            raise ValueError(f"a readout is one of {', '.join(READOUTS)}, and not {readout!r}")
+        if positions.shape[1] != shape.dim:
+            raise ValueError(f"positions are {positions.shape[1]} wide, the network {shape.dim}")
+        self.readout = readout
+        self.words = nn.Embedding(shape.vocabulary_size, shape.dim)
+        self.encoder = Encoder(
+            shape.layers, shape.dim, shape.heads, shape.feed_forward, shape.dropout
+        )
+        self.output = nn.Linear(shape.dim, shape.labels)
+        self.dropout = Dropout(shape.dropout)
+        values = torch.tensor(positions, dtype=torch.float32)
+        if trainable:
+            self.positions = nn.Parameter(values)
+        else:
+            self.register_buffer("positions", values)
+
+    def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Label scores before softmax.
+
+        Args:
+            ids: (B, L) integers, tokens in front and padding behind.
+            lengths: (B,) integers, tokens of each example, at least 1.
+
+        Returns:
+            (B, C).
+        """
+        slots = ids.shape[1]
+        keep = torch.arange(slots, device=ids.device) < lengths[:, None]  # (B, L)
+        x = self.dropout(self.words(ids) + self.positions[:slots])  # (B, L, D)
+        if self.readout == "mean":
+            hidden = self.encoder(x, keep) * keep[:, :, None]
+            return self.output(hidden.sum(dim=1) / lengths[:, None])
+        return self.output(self.encoder.read(x, keep, self._slots(lengths, slots)))
+
+    def _slots(self, lengths: torch.Tensor, slots: int) -> torch.Tensor:
+        """The slot of each example that is read, (B,)."""
+        if self.readout == "last":
+            return lengths - 1
+        return torch.full_like(lengths, 0 if self.readout == "first" else slots - 1)

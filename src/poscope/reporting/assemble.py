@@ -1,0 +1,57 @@
+"""From the files of a study to the entries of its report."""
+
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from poscope import __version__
+from poscope.reporting.contents import FIGURE_TITLES, TABLE_TITLES
+from poscope.reporting.report import FigureEntry, TableEntry
+from poscope.tables.position_table import read_position_table
+
+PathLike = str | os.PathLike[str]
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
+
+
+def table_entries(paths: Iterable[PathLike], captions: PathLike) -> list[TableEntry]:
+    """Entries of tidy tables in the report's order; captions lie in a folder as `table_{name}.rst`."""
+    by_name = {Path(path).stem: path for path in paths}
+    return [
+        TableEntry(name, title, _caption(captions, f"table_{name}"), by_name[name])
+        for name, title in TABLE_TITLES.items()
+        if name in by_name
+    ]
+
+
+def figure_entries(paths: Iterable[PathLike], captions: PathLike) -> list[FigureEntry]:
+    """Entries of SVG figures in the report's order; captions lie in a folder as `figure_{name}.rst`."""
+    by_name = {Path(path).stem: path for path in paths}
+    return [
+        FigureEntry(name, title, _caption(captions, f"figure_{name}"), by_name[name])
+        for name, title in FIGURE_TITLES.items()
+        if name in by_name
+    ]
+
+
+def source_rows(paths: Sequence[PathLike]) -> list[Mapping[str, str]]:
+    """For each position table where it comes from, with its name and shape."""
+    rows = []
+    for path in paths:
+        table = read_position_table(path)
+        positions, dim = table.values.shape
+        shape = {"positions": str(positions), "dim": str(dim)}
+        rows.append({**table.metadata, **shape, "model": Path(path).stem})
+    return rows
+
+
+def run_facts() -> dict[str, str]:
+    """Versions of what computed the study."""
+    versions = {name: version(name) for name in _PACKAGES}
+    return {"poscope": __version__, "Python": platform.python_version(), **versions}
+
+
+def _caption(folder: PathLike, name: str) -> str:
+    return (Path(folder) / f"{name}.rst").read_text(encoding="utf-8")

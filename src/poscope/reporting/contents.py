@@ -1,0 +1,19 @@
+"""What the tables and figures are called, in the report's order."""
+
+TABLE_TITLES = {
+    "absolute_position": "Absolute position",
+    "order": "Order of two positions",
+    "distance": "Distance of two positions",
+    "similarity": "Similarity of positions",
+    "spectrum": "Spectrum",
+    "geometry": "Geometry of similarity",
+}
+
+FIGURE_TITLES = {
+    "similarity_heatmaps": "Similarity of all pairs of positions",
+    "similarity_profile": "Similarity by offset, and breaks",
+    "spectrum": "Share of variance by number of components",
+    "absolute_position": "Error of reading off a position",
+    "order": "Error of telling which position comes first",
+    "geometry": "Geometry of similarity",
+}

@@ -1,0 +1,304 @@
+"""The loop that trains every network of the project.
+
+Exact: all that decides a step (parameters, optimiser, random states, place in the data order, best model so far) is in the
+checkpoint, so that a resumed run gives the numbers of an uninterrupted one.
+"""
+
+import logging
+import math
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+
+from poscope.training.checkpoints import CheckpointStore
+from poscope.training.errors import TrainingError
+from poscope.training.history import LossWindow
+from poscope.training.optimisers import AdamSettings
+from poscope.training.precision import Precision
+from poscope.training.progress import Progress
+from poscope.training.randomness import random_states, restore_random_states
+from poscope.training.schedules import ScheduleName, learning_rate
+from poscope.training.stepper import Stepper
+from poscope.training.task import Evaluation, Task
+
+_LOG = logging.getLogger(__name__)
+
+_CHECK_EVERY = 100  # steps between looks at the losses, each of which waits for the device
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """How to train.
+
+    Attributes:
+        epochs: passes over the data.
+        learning_rate: the highest.
+        schedule: its course, see `poscope.training.schedules`.
+        warmup_steps: of the schedule.
+        optimiser: Adam's constants.
+        evaluation_steps: steps between evaluations, beside the one after each epoch; None for that one alone.
+        graphs: whether steps on a GPU are captured and replayed: for small networks.
+        checkpoint_minutes: between checkpoints; 0 writes one after every step.
+        checkpoint_epochs: epochs between further checkpoints; None for none.
+        progress_seconds: between progress lines, beside the one for each evaluation.
+    """
+
+    epochs: int
+    learning_rate: float
+    schedule: ScheduleName
+    warmup_steps: int
+    optimiser: AdamSettings
+    evaluation_steps: int | None
+    graphs: bool
+    checkpoint_minutes: float
+    checkpoint_epochs: int | None
+    progress_seconds: float
+
+
+@dataclass
+class Position:
+    """How far a run has come, and its best evaluation so far.
+
+    Attributes:
+        step: optimiser steps done.
+        epoch: epochs completed.
+        batch: batches of the present epoch done.
+        examples: trained on.
+        seconds: spent, in all processes of the run.
+        best_score: the highest score of an evaluation; None before the first.
+        best_step: the step after which it was reached first.
+        best_epoch: the epoch of that step, counted from 1.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    examples: int = 0
+    seconds: float = 0.0
+    best_score: float | None = None
+    best_step: int = 0
+    best_epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run gave.
+
+    Attributes:
+        position: where it ended, with the best evaluation.
+        history: a row for each evaluation: step, epoch, train_loss, the task's figures, learning_rate.
+        parts: micro-batches that a batch was cut into at the end.
+    """
+
+    position: Position
+    history: list[dict[str, float]]
+    parts: int
+
+
+def train(
+    task: Task,
+    settings: LoopSettings,
+    *,
+    device: torch.device,
+    precision: Precision,
+    checkpoints: CheckpointStore | None,
+) -> Trained:
+    """Train a task's model, from its checkpoint where there is one, and leave the best state in it.
+
+    Torch's generators must be seeded before the model is made; the run goes on with them.
+
+    Args:
+        task: network, data and objective.
+        settings: how to train.
+        device: where the network and the data lie.
+        precision: of the passes.
+        checkpoints: where to keep the run's state; None keeps none.
+
+    Raises:
+        TrainingError: the loss became NaN or infinite (the message names the step), an evaluation's score did, or memory does
+            not suffice for one example.
+    """
+    torch.backends.cuda.matmul.allow_tf32 = precision.tf32
+    with _own_stream(device):
+        run = _Run(task, settings, device, precision, checkpoints)
+        run.resume()
+        run.to_the_end()
+        return run.result()
+
+
+class _Run:
+    """A run's state, and what moves it on."""
+
+    def __init__(
+        self,
+        task: Task,
+        settings: LoopSettings,
+        device: torch.device,
+        precision: Precision,
+        checkpoints: CheckpointStore | None,
+    ) -> None:
+        self.task = task
+        self.settings = settings
+        self.device = device
+        self.precision = precision
+        self.checkpoints = checkpoints
+        self.at = Position()
+        self.best_model: dict[str, torch.Tensor] = {}
+        self.history: list[dict[str, float]] = []
+        self.window = LossWindow(device)
+        self.stepper = Stepper(
+            task.model,
+            task.loss,
+            settings.optimiser,
+            device=device,
+            precision=precision,
+            graphs=settings.graphs,
+        )
+        self.progress = Progress(settings.epochs, settings.progress_seconds)
+        self.words = "no evaluation yet"
+        self.ticked = self.saved = time.monotonic()
+
+    # --- The course of a run ---
+
+    def to_the_end(self) -> None:
+        """Train the epochs that are left."""
+        self.task.model.train()
+        while self.at.epoch < self.settings.epochs:
+            self.one_epoch()
+        self.save()
+
+    def one_epoch(self) -> None:
+        """Train what is left of the present epoch."""
+        at, every = self.at, self.settings.evaluation_steps
+        batches = self.task.batches(at.epoch)
+        steps = len(batches)
+        for index in range(at.batch, steps):
+            rate = self.rate(self.settings.epochs * steps)
+            batch = batches[index]
+            self.stepper.step(batch, rate, self.window.open())
+            at.step += 1
+            at.batch += 1
+            at.examples += len(batch.rows)
+            self.window.close(batch.terms)
+            if self.window.count % _CHECK_EVERY == 0:
+                self.window.check(at.step)
+            if at.batch == steps or (every is not None and at.step % every == 0):
+                self.evaluate(at.epoch + at.batch / steps, rate)
+            if at.batch == steps:
+                at.epoch, at.batch = at.epoch + 1, 0
+            self.tick(at.epoch + at.batch / steps)
+
+    def rate(self, total_steps: int) -> float:
+        """The next step's learning rate."""
+        return learning_rate(
+            self.at.step + 1,
+            peak=self.settings.learning_rate,
+            schedule=self.settings.schedule,
+            warmup_steps=self.settings.warmup_steps,
+            total_steps=total_steps,
+        )
+
+    def evaluate(self, done: float, rate: float) -> None:
+        """Score the model, keep it if it is the best so far, and add a row to the history."""
+        at = self.at
+        self.window.check(at.step)
+        found = self.score()
+        if at.best_score is None or found.score > at.best_score:  # of equals the earliest stays
+            at.best_score, at.best_step, at.best_epoch = found.score, at.step, at.epoch + 1
+            state = self.task.model.state_dict()
+            self.best_model = {name: each.detach().clone() for name, each in state.items()}
+        loss = self.window.mean()
+        row = {"step": at.step, "epoch": at.epoch + 1, "train_loss": loss}
+        self.history.append(row | found.figures | {"learning_rate": rate})
+        self.window.clear()
+        self.words = f"loss {loss:.4f}, {found.words} (best: epoch {at.best_epoch})"
+        self.report(done)
+
+    def score(self) -> Evaluation:
+        """The task's evaluation, without dropout and gradients."""
+        self.task.model.eval()
+        with torch.no_grad(), self.precision.autocast(self.device.type):
+            found = self.task.evaluate()
+        self.task.model.train()
+        if not math.isfinite(found.score):
+            raise TrainingError(
+                f"the evaluation after step {self.at.step} gave {found.score}: "
+                "lower the learning rate, lengthen its warm-up, or look at the data"
+            )
+        return found
+
+    def result(self) -> Trained:
+        """Put the best state into the model."""
+        self.task.model.load_state_dict(self.best_model)
+        self.task.model.eval()
+        return Trained(self.at, self.history, self.stepper.parts)
+
+    # --- Clock, words and checkpoints ---
+
+    def tick(self, done: float) -> None:
+        """What is due by the clock or by the epoch; `done` counts epochs, with a fraction."""
+        if self.progress.due():
+            self.report(done)
+        now = time.monotonic()
+        every = self.settings.checkpoint_epochs
+        by_epoch = every is not None and self.at.batch == 0 and self.at.epoch % every == 0
+        if by_epoch or now - self.saved >= 60 * self.settings.checkpoint_minutes:
+            self.save()
+
+    def report(self, done: float) -> None:
+        """Write a progress line."""
+        self.count_seconds()
+        self.progress.line(done, self.at.step, self.words, self.at.examples, self.at.seconds)
+
+    def count_seconds(self) -> None:
+        """Bring the seconds up to date."""
+        now = time.monotonic()
+        self.at.seconds += now - self.ticked
+        self.ticked = now
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        self.window.check(self.at.step)
+        self.count_seconds()
+        self.saved = time.monotonic()
+        if self.checkpoints is not None:
+            self.checkpoints.save(self.at.step, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """All that decides how the run goes on."""
+        return {
+            "position": asdict(self.at),
+            "history": self.history,
+            "window": self.window.state(),
+            "model": self.task.model.state_dict(),
+            "best_model": self.best_model,
+            "stepper": self.stepper.state(),
+            "random": random_states(self.device),
+        }
+
+    def resume(self) -> None:
+        """Take over the newest checkpoint, if there is one."""
+        state = None if self.checkpoints is None else self.checkpoints.load(self.device)
+        if state is None:
+            return
+        self.at = Position(**state["position"])
+        self.history = state["history"]
+        self.window.load(state["window"])
+        self.task.model.load_state_dict(state["model"])
+        self.best_model = state["best_model"]
+        self.stepper.load(state["stepper"])
+        restore_random_states(state["random"], self.device)
+        _LOG.info("resumed after step %d, in epoch %d", self.at.step, self.at.epoch + 1)
+
+
+def _own_stream(device: torch.device) -> AbstractContextManager[object]:
+    """A stream that is not the default one, which cannot be captured."""
+    if device.type != "cuda":
+        return nullcontext()
+    stream = torch.cuda.Stream(device)
+    stream.wait_stream(torch.cuda.current_stream(device))
+    context: AbstractContextManager[object] = torch.cuda.stream(stream)
+    return context

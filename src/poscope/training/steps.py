@@ -1,0 +1,103 @@
+"""Forward and backward passes, on a GPU replayed from captured graphs where that is possible.
+
+A small network's step is hundreds of kernels of a few microseconds, and launching each costs about as much. A graph launches
+all at once.
+"""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import torch
+
+from poscope.training.memory import is_out_of_memory
+from poscope.training.task import Batch
+
+_LOG = logging.getLogger(__name__)
+
+Context = Callable[[], AbstractContextManager[object]]
+LossFunction = Callable[[Batch], torch.Tensor]
+
+
+class EagerPass:
+    """One pass after another, kernel by kernel."""
+
+    def __init__(self, loss: LossFunction, autocast: Context) -> None:
+        self._loss = loss
+        self._autocast = autocast
+
+    def __call__(self, batch: Batch, factor: torch.Tensor) -> torch.Tensor:
+        """Add factor · loss to the gradients.
+
+        Args:
+            batch: the micro-batch.
+            factor: one number on the device.
+
+        Returns:
+            The loss, a sum over the batch's terms; to be read before the next call.
+        """
+        with self._autocast():
+            loss = self._loss(batch)
+        (loss.float() * factor).backward()
+        return loss.detach()
+
+    def forget(self) -> None:
+        """Let go of all memory."""
+
+
+class GraphPass:
+    """Passes captured once for each number of rows and shape (CUDA graphs), and replayed.
+
+    The first pass of a kind runs as it is, which also readies the libraries; the second is captured. Where capture fails, all
+    passes run kernel by kernel from then on, and the log says so. Gradients must exist and stay where they are.
+    """
+
+    def __init__(self, eager: EagerPass, device: torch.device) -> None:
+        self._eager = eager
+        self._device = device
+        self._seen: set[tuple[int, ...]] = set()
+        self._graphs: dict[
+            tuple[int, ...], tuple[torch.cuda.CUDAGraph, torch.Tensor, torch.Tensor]
+        ] = {}
+        self._factor = torch.zeros((), device=device)
+        self._works = True
+
+    def __call__(self, batch: Batch, factor: torch.Tensor) -> torch.Tensor:
+        """As `EagerPass` does."""
+        key = (len(batch.rows), *batch.shape)
+        if not self._works or key not in self._seen:
+            self._seen.add(key)
+            return self._eager(batch, factor)
+        if key not in self._graphs and not self._capture(key, batch):
+            return self._eager(batch, factor)
+        graph, rows, loss = self._graphs[key]
+        rows.copy_(batch.rows)
+        self._factor.copy_(factor)
+        graph.replay()
+        return loss
+
+    def forget(self) -> None:
+        """Let go of all graphs and their memory."""
+        self._graphs.clear()
+
+    def _capture(self, key: tuple[int, ...], batch: Batch) -> bool:
+        rows = batch.rows.clone()
+        still = Batch(rows, batch.shape, batch.terms)
+        graph = torch.cuda.CUDAGraph()
+        random_state = torch.cuda.get_rng_state(self._device)
+        try:
+            # All graphs share a pool: they never run at once.
+            pool = next(iter(self._graphs.values()))[0].pool() if self._graphs else None
+            with torch.cuda.graph(graph, pool=pool, stream=torch.cuda.current_stream()):
+                loss = self._eager(still, self._factor)
+        except Exception as error:
+            if is_out_of_memory(error):
+                raise
+            _LOG.warning("no CUDA graphs for this network (%s): its steps run unfused", error)
+            self._works = False
+            self.forget()
+            return False
+        finally:
+            torch.cuda.set_rng_state(random_state, self._device)
+        self._graphs[key] = (graph, rows, loss)
+        return True

@@ -1,0 +1,31 @@
+"""Write the report: one file with every table and figure of the study."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from poscope.logs import job_log
+from poscope.reporting.assemble import figure_entries, run_facts, source_rows, table_entries
+from poscope.reporting.report import write_report
+
+CAPTIONS = Path(__file__).resolve().parents[1] / "report"
+
+
+def main(job: Any) -> None:
+    """Run the rule's job."""
+    with job_log(job.log[0]):
+        write_report(
+            job.output[0],
+            title="What do position embeddings learn?",
+            tables=table_entries(job.input.tables, CAPTIONS),
+            figures=figure_entries(job.input.figures, CAPTIONS),
+            sources=source_rows(job.input.position_tables),
+            labels=job.params.labels,
+            facts=run_facts(),
+            config_text=yaml.safe_dump(job.params.study, sort_keys=False, allow_unicode=True),
+        )
+
+
+if "snakemake" in globals():
+    main(globals()["snakemake"])
