@@ -1,7 +1,7 @@
 """How long Snakemake takes to plan a large study: `python -m benchmarks.dry_run [--jobs 1500]`.
 
-Both sides in one run: the dry run of a synthetic study of the wanted size, and that of a study with one table, which is what
-starting Snakemake and checking the config cost anyway.
+Both sides in one run: the dry run of a synthetic study of the wanted size, and that of a study with one
+table, which is what starting Snakemake and checking the config cost anyway.
 """
 
 import argparse

@@ -58,7 +58,7 @@ def test_one_class_or_nothing_is_an_error():
     with pytest.raises(DataError, match="all 3 examples have the label '1'"):
         resolve_labels(examples("1", "1", "1"), None)
     with pytest.raises(
-        DataError, match="no usable example: of 4 lines read, dropped were {'no_text': 4}"
+        DataError, match=r"no usable example: of 4 lines read, dropped were \{'no_text': 4\}"
     ):
         resolve_labels(Examples("train.txt", [], 4, {"no_text": 4}), None)
 
@@ -226,7 +226,7 @@ def test_parts_that_make_no_sense(roles):
 
 
 def test_folds_of_data_that_come_split():
-    with pytest.raises(DataError, match="10 folds are made of one part alone; .* test, train"):
+    with pytest.raises(DataError, match=r"10 folds are made of one part alone; .* test, train"):
         check_roles({"train", "test"}, 10)
     check_roles({"train"}, 10)
     check_roles({"train", "test"}, 0)

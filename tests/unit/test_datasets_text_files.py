@@ -64,7 +64,7 @@ def test_a_guessed_encoding_is_noted(file):
 
 
 @pytest.mark.parametrize(
-    "line", ["good film", "1.5 film", "film", "one film", "９ film", "9" * 30 + " film"]
+    "line", ["good film", "1.5 film", "film", "one film", "\uff19 film", "9" * 30 + " film"]
 )
 def test_a_label_that_is_no_integer_is_an_error_with_file_and_line(file, line):
     with pytest.raises(DataError, match=r"data, line 2: found '.*' where a label belongs"):
@@ -137,7 +137,7 @@ def test_a_missing_column_names_those_found(file, format):
         DataError, match="no column 'sentence'; it has 'text', 'label': set text_column"
     ):
         read(file, content, format)
-    with pytest.raises(DataError, match="no column 'gold'; .*set label_column"):
+    with pytest.raises(DataError, match=r"no column 'gold'; .*set label_column"):
         read(file, content, format, text_column="text", label_column="gold")
 
 

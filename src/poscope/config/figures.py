@@ -41,7 +41,7 @@ class Spectrum(Figure):
 
     height_in: PositiveFloat = 3.0
     """Height in inches."""
-    marks: list[Share] = [0.5, 0.9, 0.99]
+    marks: list[Share] = Field(default=[0.5, 0.9, 0.99])
     """Shares at which lines are ruled and curves marked."""
 
 

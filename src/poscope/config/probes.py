@@ -30,7 +30,7 @@ class Svr(Section):
 
     kernel: Literal["rbf", "linear", "poly"] = "rbf"
     """Its kernel."""
-    c: PositiveFloat = 10_000.0
+    c: PositiveFloat = 1000.0
     """Weight of the loss against the penalty. The common default of 1 cannot even fit the training positions."""
     epsilon: NonNegativeFloat = 0.1
     """Errors up to this many positions cost nothing."""
@@ -73,12 +73,49 @@ class Order(CrossValidatedProbe):
     """Weight of the logistic loss against the penalty ½‖w‖²."""
 
 
+class Distance(CrossValidatedProbe):
+    """Regression from two rows to their distance, which the paper found too hard (§4.1.2): mean absolute error."""
+
+    pairs: int = Field(default=10_000, ge=10)
+    """Pairs of a fold: four fifths of them (with 5 folds) to fit on, the rest to score on."""
+
+
+class ResampledProbe(Probe):
+    """What every probe is told that nothing random enters: its intervals are the jackknife's."""
+
+    left_out: float = Field(default=0.2, gt=0, lt=1)
+    """Share of the positions that each of the jackknife's subsets leaves out."""
+
+
+class Similarity(ResampledProbe):
+    """Cosine similarity by offset, and breaks such as BERT's at 128 (paper §4.2.1)."""
+
+    window: PositiveInt = 8
+    """Positions on either side of a boundary that the detector of breaks looks at."""
+    threshold: PositiveFloat = 6.0
+    """Score from which a boundary is a break, in robust standard deviations."""
+
+
+class Spectrum(ResampledProbe):
+    """Number of eigenvalues for 50, 90 and 99 % of the variance (paper §4.2.2)."""
+
+    center: bool = True
+    """Subtract the rows' mean; without it the first component is mostly the mean itself."""
+
+
+class Geometry(ResampledProbe):
+    """Translation invariance, monotonicity and symmetry of the similarity (Wang et al., ICLR 2021)."""
+
+    window: PositiveInt = 20
+    """Largest offset of `monotonicity_window`."""
+
+
 class Probes(Section):
     """Settings of each probe by name."""
 
     absolute: Absolute = Absolute()
     order: Order = Order()
-    distance: CrossValidatedProbe = CrossValidatedProbe()
-    similarity: Probe = Probe()
-    spectrum: Probe = Probe()
-    geometry: Probe = Probe()
+    distance: Distance = Distance()
+    similarity: Similarity = Similarity()
+    spectrum: Spectrum = Spectrum()
+    geometry: Geometry = Geometry()

@@ -7,12 +7,12 @@ real set:
     clause   := phrase verb adverb? phrase
     phrase   := determiner adjective{0,2} noun
 
-Sentences come in pairs of opposite labels. In `order` a pair holds the same words and differs in one thing: two
-marker nouns have changed places, and the label says which stands first. So the label is exactly independent of the
-bag of words, of the length and of the first and last word, and the end of a sentence, where classifiers read out, is
-always the full stop. A network without positions that reads out the last token gives both the same score. In `bag`
-every noun belongs to one of two families, the label names the family with more nouns, and a pair is one sentence
-with each noun exchanged for its partner in the other family.
+Sentences come in pairs of opposite labels. In `order` two particles are put in, anywhere but near the ends and near
+each other, and the label says which stands first; a pair is one sentence with the particles exchanged. So the label is
+exactly independent of the bag of words, of the length and of the first and last two words, no two neighbouring words
+give it away, and a network without positions that reads out the last token must give both sentences the same score.
+In `bag` every noun belongs to one of two families, the label names the family with more nouns, and a pair is one
+sentence with each noun exchanged for its partner in the other family.
 """
 
 import math
@@ -35,13 +35,13 @@ ADJECTIVES = tuple(stem + "il" for stem in _STEMS)
 ADVERBS = tuple(stem + "un" for stem in _STEMS)
 STOP = "."
 
-MARKERS = NOUNS[:2]
-"""`order`: the two nouns of which the first to come is the label; each stands in every sentence once."""
+PARTICLES = ("pim", "bof")
+"""`order`: which of the two comes first is the label; each stands in every sentence once."""
 FAMILIES = (NOUNS[:8], NOUNS[8:])
 """`bag`: two families of nouns; the i-th of one is the partner of the i-th of the other."""
 
-SHORTEST = 8
-"""Words of the shortest sentences, with the full stop: below, the grammar has too few of them."""
+SHORTEST = 10
+"""Words of the shortest sentences, with the full stop: below, the grammar and its particles have too little room."""
 _MEAN_EXTRA = (
     10.0  # words above the shortest; lengths fall off exponentially, so that all buckets are filled
 )
@@ -49,6 +49,8 @@ _MOST_EXTRA = (
     5  # words that a clause can take beside its five: two adjectives in each phrase, an adverb
 )
 _CLAUSE = 6  # words of a bare clause with the link or stop after it
+_MARGIN = 2  # `order`: words at either end of a sentence that are no particles
+_APART = 3  # `order`: the particles are at least so many places apart
 _MAJORITY = 3 / 4  # `bag`: least share of the larger family
 _MOST_DRAWS = 1000
 
@@ -129,19 +131,23 @@ def _new_pair(
 
 
 def _order_pair(length: int, rng: random.Random) -> tuple[Sentence, Sentence]:
-    frame = _frame(length, rng)
-    slots = [index for index, word in enumerate(frame) if word is None]
-    places = sorted(rng.sample(slots, 2))
-    fillers = NOUNS[len(MARKERS) :]
-    words = [rng.choice(fillers) if word is None else word for word in frame]
-    return _marked(words, places, MARKERS, 0), _marked(words, places, MARKERS[::-1], 1)
+    words = [rng.choice(NOUNS) if word is None else word for word in _frame(length - 2, rng)]
+    room = range(_MARGIN, length - _MARGIN)
+    places = [(one, other) for one in room for other in room if one + _APART <= other]
+    chosen = rng.choice(places)
+    return _with_particles(words, chosen, PARTICLES, 0), _with_particles(
+        words, chosen, PARTICLES[::-1], 1
+    )
 
 
-def _marked(words: list[str], places: list[int], markers: tuple[str, ...], label: int) -> Sentence:
-    marked = list(words)
-    for place, marker in zip(places, markers, strict=True):
-        marked[place] = marker
-    return Sentence(tuple(marked), label)
+def _with_particles(
+    words: list[str], places: tuple[int, int], particles: tuple[str, ...], label: int
+) -> Sentence:
+    """The sentence that has `particles` at `places`; those are ascending and count the particles themselves."""
+    filled = list(words)
+    for place, particle in zip(places, particles, strict=True):
+        filled.insert(place, particle)
+    return Sentence(tuple(filled), label)
 
 
 def _bag_pair(length: int, rng: random.Random) -> tuple[Sentence, Sentence]:
@@ -182,6 +188,6 @@ def _phrase(adjectives: int, rng: random.Random) -> list[str | None]:
 
 
 GRAMMARS = {
-    "order": Grammar((f"{MARKERS[0]} first", f"{MARKERS[1]} first"), _order_pair),
+    "order": Grammar((f"{PARTICLES[0]} first", f"{PARTICLES[1]} first"), _order_pair),
     "bag": Grammar((f"more like {FAMILIES[0][0]}", f"more like {FAMILIES[1][0]}"), _bag_pair),
 }

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtrit
@@ -55,8 +55,8 @@ def jackknife_summary(
 ) -> Summary:
     """A figure of all positions, with the standard error of the delete-d jackknife (Shao & Wu 1989).
 
-    se² = (n − d) / d · mean over subsets of (value of the subset − their mean)², where each subset leaves out d of the n
-    positions at random.
+    se² = (n − d) / d · the variance over subsets of the subset's value, where each subset leaves out d
+    of the n positions at random.
 
     Args:
         value: the figure over all positions.
@@ -70,9 +70,16 @@ def jackknife_summary(
     """
     n = len(subset_values)
     if n < 2:
-        return Summary(float(value), None, n, None, None)
+        return Summary(float(value), None, 1, None, None)
     error = math.sqrt(kept / dropped) * float(np.std(subset_values, ddof=1))
     return _with_interval(float(value), error, error, n, level)
+
+
+def clipped(summary: Summary, least: float, greatest: float) -> Summary:
+    """The summary with its interval cut to the values that the figure can take, which costs no coverage."""
+    if summary.low is None or summary.high is None:
+        return summary
+    return replace(summary, low=max(summary.low, least), high=min(summary.high, greatest))
 
 
 def _with_interval(mean: float, sd: float, error: float, n: int, level: float) -> Summary:

@@ -38,9 +38,9 @@ def corrected_resampled_t(
 ) -> Comparison:
     """The corrected resampled t test for repeated cross-validation (Nadeau & Bengio 2003).
 
-    Repeats of cross-validation share most of their training data, so that their variance alone makes everything
-    significant. The variance of the mean over r repeats of k folds is therefore taken as (1/r + n_test/n_train) times the
-    variance between repeats, with n_test/n_train = 1/(k − 1).
+    Repeats of cross-validation share most of their training data, so that their variance alone makes
+    everything significant. The variance of the mean over r repeats of k folds is therefore taken as
+    (1/r + n_test/n_train) times the variance between repeats, with n_test/n_train = 1/(k − 1).
 
     Args:
         first: one figure for each repeat, averaged over its folds.

@@ -1,4 +1,6 @@
-"""The text classifier of Wang & Chen 2020, §5.1: word plus position embeddings, a small encoder, one linear layer.
+"""The text classifier of Wang & Chen 2020, §5.1.
+
+Word plus position embeddings, a small encoder, one linear layer.
 
 Letters in shapes: B examples, L slots, D width, C labels.
 """
@@ -44,9 +46,9 @@ class ClassifierShape:
 class TransformerClassifier(nn.Module):  # type: ignore[misc]
     """Reads a label from one slot of an encoder's output, or from the mean over the tokens.
 
-    Readouts: `last`, the last token; `first`, the first; `mean`, over the tokens; `last_slot`, the last slot of the padded batch, which
-    is a token in the longest examples alone: so the published code reads, and what an example yields then depends on the
-    others in its batch. Padding is never attended to.
+    Readouts: `last`, the last token; `first`, the first; `mean`, over the tokens; `last_slot`, the last slot
+        of the padded batch, which is a token in the longest examples alone: so the published code reads, and
+        what an example yields then depends on the others in its batch. Padding is never attended to.
     """
 
     def __init__(

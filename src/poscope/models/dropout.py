@@ -11,9 +11,9 @@ _LANES = 4  # 16-bit draws in one 64-bit draw
 class Dropout(nn.Module):  # type: ignore[misc]
     """Zeroes numbers with probability `p` and rescales the others, while training.
 
-    On a CPU torch spends one draw of 53 bits on every number, one after the other: with small networks a third of a step. Here one
-    draw of 64 bits decides for four numbers, so that p is rounded to a multiple of 2⁻¹⁶; the others are rescaled by exactly that
-    p, and the expected value stays what it was.
+    On a CPU torch spends one draw of 53 bits on every number, one after the other: with small networks a
+    third of a step. Here one draw of 64 bits decides for four numbers, so that p is rounded to a multiple of
+    2⁻¹⁶; the others are rescaled by exactly that p, and the expected value stays what it was.
     """
 
     def __init__(self, p: float) -> None:

@@ -1,7 +1,8 @@
 """A Transformer encoder that computes no more than what is read from it.
 
-Parameters bear the names of torch.nn.TransformerEncoderLayer and start the same way, so that a state of the one fits the other.
-Norms stand after each residual sum (Vaswani et al. 2017, §3.1). Letters in shapes: B examples, L slots, D width, H heads, K = D / H.
+Parameters bear the names of torch.nn.TransformerEncoderLayer and start the same way, so that a state of the
+one fits the other. Norms stand after each residual sum (Vaswani et al. 2017, §3.1). Letters in shapes: B
+examples, L slots, D width, H heads, K = D / H.
 """
 
 import math
@@ -54,9 +55,10 @@ class SelfAttention(nn.Module):  # type: ignore[misc]
     def read(self, x: torch.Tensor, keep: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
         """Attend from one slot alone: what `forward` gives there, at a fraction of its cost.
 
-        With one query q for each head, neither keys nor values of the other slots are needed: q · (W_k x) is (W_kᵀ q) · x, and
-        the weighted sum of the values W_v x is W_v times the weighted sum of the x. Both then cost L · D · H instead of L · D²
-        multiplications. The key's bias shifts all scores of a query alike, which softmax takes out again.
+        With one query q for each head, neither keys nor values of the other slots are needed: q · (W_k x) is
+        (W_kᵀ q) · x, and the weighted sum of the values W_v x is W_v times the weighted sum of the x. Both
+        then cost L · D · H instead of L · D² multiplications. The key's bias shifts all scores of a query
+        alike, which softmax takes out again.
 
         Args:
             x: (B, L, D).

@@ -11,6 +11,8 @@ from poscope.probes.offsets import mean_along
 
 # Similarities that vary by less than this between boundaries do not vary: what is left is rounding.
 _LEAST_SPREAD = 1e-3
+# Drops vary more in some parts of a table than in others; spread is also taken over so many windows on either side.
+_NEIGHBOURHOOD = 4
 # Makes the median absolute deviation of a normal sample estimate its standard deviation.
 _MAD_TO_SD = 1.4826
 
@@ -38,8 +40,10 @@ def find_breaks(pairs: np.ndarray, *, window: int, threshold: float) -> Breaks:
         (c(b − window) + c(b + window)) / 2 − c(b)
 
     stands out, while a slow change along the table cancels. The score is the drop's distance from the median drop in
-    robust standard deviations (1.4826 times the median absolute deviation). A break is a boundary whose score reaches the
-    threshold and is the largest within the window on both sides.
+    robust standard deviations: 1.4826 times the median absolute deviation, over all boundaries or over those within four
+    windows, whichever is larger. A break is a boundary whose score reaches the threshold and is the largest within the
+    window on both sides. With window 8 and threshold 6, tables without a break (independent rows, random walks, smooth
+    and rough kernels) score above 5 in less than one of a hundred.
 
     Args:
         pairs: similarities by offset, as `by_offset` arranges them, shape (positions, positions).
@@ -51,7 +55,7 @@ def find_breaks(pairs: np.ndarray, *, window: int, threshold: float) -> Breaks:
     if len(level) > 2 * window:
         sides = (level[: -2 * window] + level[2 * window :]) / 2
         drops[window:-window] = sides - level[window:-window]
-    scores = _standardised(drops)
+    scores = _standardised(drops, _NEIGHBOURHOOD * window)
     return Breaks(scores[1:-1], _peaks(scores, window, threshold))
 
 
@@ -77,13 +81,28 @@ def _straddling(pairs: np.ndarray, window: int) -> np.ndarray:
     return level
 
 
-def _standardised(drops: np.ndarray) -> np.ndarray:
-    present = drops[np.isfinite(drops)]
+def _standardised(drops: np.ndarray, reach: int) -> np.ndarray:
+    """Robust scores of the drops that are present; those within `reach` boundaries are neighbours."""
+    scores = np.full(len(drops), np.nan)
+    present = np.flatnonzero(np.isfinite(drops))
     if not present.size:
-        return drops
-    middle = np.median(present)
-    spread = _MAD_TO_SD * np.median(np.abs(present - middle))
-    return np.asarray((drops - middle) / max(spread, _LEAST_SPREAD))
+        return scores
+    values = drops[present]
+    middle = np.median(values)
+    width = min(2 * reach + 1, len(values))
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    # Near the ends the window stays inside, so that all have one size.
+    around = np.clip(np.arange(len(values)) - reach, 0, len(values) - width)
+    local = _spreads(windows)[around]
+    spread = np.maximum(np.maximum(local, _spreads(values[None])), _LEAST_SPREAD)
+    scores[present] = (values - middle) / spread
+    return scores
+
+
+def _spreads(rows: np.ndarray) -> np.ndarray:
+    """Robust standard deviation of each row, shape (rows,)."""
+    middles = np.median(rows, axis=1, keepdims=True)
+    return np.asarray(_MAD_TO_SD * np.median(np.abs(rows - middles), axis=1))
 
 
 def _peaks(scores: np.ndarray, window: int, threshold: float) -> tuple[int, ...]:

@@ -1,12 +1,12 @@
-"""Intervals of figures that nothing random enters: how far they hang on the positions at hand."""
+"""Intervals of figures that nothing random enters: how far they hang on the positions, or the columns, at hand."""
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from poscope.evaluation.intervals import jackknife_summary
+from poscope.evaluation.intervals import clipped, jackknife_summary
 from poscope.probes.result import Figure, undefined
-from poscope.probes.sampling import dropped_positions, generator, position_subsets
+from poscope.probes.sampling import dropped_units, generator, subsets
 
 Measured = Mapping[str, float | str]
 """Figures by metric: a value, or the reason why there is none."""
@@ -14,37 +14,40 @@ Measured = Mapping[str, float | str]
 
 def jackknifed(
     measure: Callable[[np.ndarray], Measured],
-    positions: int,
+    count: int,
     *,
     left_out: float,
     repeats: int,
     seed: int,
+    bounds: Mapping[str, tuple[float, float]],
 ) -> list[Figure]:
-    """Figures over all positions, with the standard error of the delete-d jackknife (Shao & Wu 1989) as their sd.
+    """Figures over all units, with the standard error of the delete-d jackknife (Shao & Wu 1989) as their sd.
 
-    Subsets leave out random positions, and those that stay keep their numbers: offsets between them are true ones. The
-    subsets' values are not kept as repeats, because they share most positions and would pass for independent runs.
+    Units are positions or columns of a table. Subsets leave out random ones, and those that stay keep their numbers, so
+    that offsets between positions are true ones. The subsets' values are not kept as repeats, because they share most
+    units and would pass for independent runs.
 
     Args:
-        measure: figures over the positions with these numbers (sorted, shape (kept,)).
-        positions: number of positions.
-        left_out: share of the positions that each subset leaves out.
+        measure: figures over the units with these numbers (sorted, shape (kept,)).
+        count: number of units.
+        left_out: share of them that each subset leaves out.
         repeats: number of subsets.
         seed: of the subsets.
+        bounds: the least and greatest value that a metric can take; intervals end there.
 
     Returns:
         One figure a metric. Where it is undefined in some subsets, n counts the others.
     """
-    whole = measure(np.arange(positions))
-    subsets = position_subsets(positions, left_out, repeats, generator(seed, 0))
-    parts = [measure(kept) for kept in subsets]
-    dropped = dropped_positions(positions, left_out)
+    whole = measure(np.arange(count))
+    drawn = subsets(count, left_out, repeats, generator(seed, 0))
+    parts = [measure(kept) for kept in drawn]
+    dropped = dropped_units(count, left_out)
     figures = []
     for metric, value in whole.items():
         if isinstance(value, str):
             figures.append(undefined(metric, value))
             continue
         values = [found for part in parts if not isinstance(found := part[metric], str)]
-        summary = jackknife_summary(value, values, kept=positions - dropped, dropped=dropped)
-        figures.append(Figure(metric, summary))
+        summary = jackknife_summary(value, values, kept=count - dropped, dropped=dropped)
+        figures.append(Figure(metric, clipped(summary, *bounds[metric])))
     return figures

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from poscope.evaluation.intervals import UNDEFINED, Summary, summarise
 
 Series = dict[str, list[float | int | None]]
@@ -51,9 +53,19 @@ def repeated(metric: str, values: Sequence[float], *, folds: int | None = None) 
     return Figure(metric, summarise(kept), kept, folds)
 
 
+def single(metric: str, value: float) -> Figure:
+    """A figure of the table as it is, without an interval."""
+    return Figure(metric, Summary(float(value), None, 1, None, None))
+
+
 def undefined(metric: str, reason: str) -> Figure:
     """A figure that does not exist for this table."""
     return Figure(metric, UNDEFINED, undefined=reason)
+
+
+def numbers(values: np.ndarray) -> list[float | int | None]:
+    """A column of a series: None where there is no number."""
+    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def to_json(result: ProbeResult) -> dict[str, Any]:

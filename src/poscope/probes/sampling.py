@@ -7,6 +7,8 @@ import numpy as np
 
 from poscope.errors import ProbeError
 
+_FEWEST_TO_RESAMPLE = 3
+
 
 @dataclass(frozen=True)
 class Fold:
@@ -62,15 +64,17 @@ def random_pairs(
     return positions[first], positions[second]
 
 
-def position_subsets(
+def subsets(
     count: int, share: float, repeats: int, random: np.random.Generator
 ) -> Iterator[np.ndarray]:
-    """Sorted subsets of the positions without a random `share` of them, for the jackknife."""
-    dropped = dropped_positions(count, share)
+    """Sorted subsets of `count` units without a random `share` of them, for the jackknife; none of fewer than three."""
+    if count < _FEWEST_TO_RESAMPLE:
+        return
+    dropped = dropped_units(count, share)
     for _ in range(repeats):
         yield np.sort(random.permutation(count)[dropped:])
 
 
-def dropped_positions(count: int, share: float) -> int:
-    """How many of `count` positions a subset leaves out: at least one, and at least two stay."""
+def dropped_units(count: int, share: float) -> int:
+    """How many of `count` units a subset leaves out: at least one, and at least two stay."""
     return max(1, min(count - 2, round(share * count)))

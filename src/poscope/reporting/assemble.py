@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def figure_entries(paths: Iterable[PathLike], captions: PathLike) -> list[Figure
     ]
 
 
-def source_rows(paths: Sequence[PathLike]) -> list[Mapping[str, str]]:
+def source_rows(paths: Sequence[PathLike]) -> list[dict[str, str]]:
     """For each position table where it comes from, with its name and shape."""
     rows = []
     for path in paths:

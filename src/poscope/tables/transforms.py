@@ -1,7 +1,7 @@
-"""What a network is given as positions: a table's rows, through PCA to the network's width, standardised, rescaled.
+"""What a network is given as positions: rows of a table, brought to its width, standardised, rescaled.
 
-The steps follow Wang & Chen 2020, §5.1, and their public code: PCA over all usable rows, then the first rows of the result, then
-one mean and one standard deviation for all of them.
+The steps follow Wang & Chen 2020, §5.1, and their public code: PCA over all usable rows, then the first rows
+of the result, then one mean and one standard deviation for all of them.
 """
 
 from typing import Literal
@@ -14,7 +14,8 @@ from poscope.tables.position_table import check_values
 EncodingKind = Literal["table", "random", "zeros"]
 KINDS: tuple[EncodingKind, ...] = ("table", "random", "zeros")
 
-# Draws of an encoding come from a stream of their own, so that words and layers start alike under every encoding.
+# Draws of an encoding come from a stream of their own, so that words and layers start alike under every
+# encoding.
 _STREAM = 0x706F73
 
 
@@ -31,7 +32,8 @@ def build_encoding(
     """Make the matrix that a network adds to its word embeddings.
 
     Args:
-        kind: `table` (from `table`), `random` (standard normal draws of `seed`) or `zeros` (skips all scaling).
+        kind: `table` (from `table`), `random` (standard normal draws of `seed`) or `zeros` (skips all
+            scaling).
         table: the source model's table, shape (rows, width); for the kind `table` alone.
         positions: rows that the network needs.
         dim: the network's width.
@@ -43,7 +45,8 @@ def build_encoding(
         float32, shape (positions, dim).
 
     Raises:
-        TableError: the table is too narrow, too short, constant or not finite, or the arguments do not fit together.
+        TableError: the table is too narrow, too short, constant or not finite, or the arguments do not fit
+            together.
     """
     if kind not in KINDS:
         raise TableError(f"an encoding is {', '.join(KINDS)}, and not {kind!r}")
@@ -71,12 +74,19 @@ def random_rows(positions: int, dim: int, seed: int) -> np.ndarray:
 
 
 def project(table: np.ndarray, dim: int) -> np.ndarray:
-    """Bring a table to the width `dim`, float64, shape (rows, dim); one of that width already passes as it is.
+    """Bring a table to the width `dim`: by PCA, or as it is where it has that width already.
+
+    Args:
+        table: shape (rows, width).
+        dim: the wanted width.
+
+    Returns:
+        float64, shape (rows, dim).
 
     Raises:
         TableError: the table is narrower than `dim`, or PCA lacks rows.
     """
-    rows, width = table.shape
+    width = table.shape[1]
     if width < dim:
         raise TableError(
             f"the table is {width} wide and the network {dim}: a table cannot be widened; "
@@ -88,8 +98,8 @@ def project(table: np.ndarray, dim: int) -> np.ndarray:
 def principal_components(table: np.ndarray, dim: int) -> np.ndarray:
     """Scores of the first `dim` principal components, fitted on all rows.
 
-    Columns are centred, not scaled. Of each component's two signs the one is taken whose loading of largest magnitude (the
-    first such) is positive, so that the result does not hang on the linear algebra library.
+    Columns are centred, not scaled. Of each component's two signs the one is taken whose loading of largest
+    magnitude (the first such) is positive, so that the result does not hang on the linear algebra library.
 
     Args:
         table: shape (rows, width), rows and width at least `dim`.
@@ -104,8 +114,8 @@ def principal_components(table: np.ndarray, dim: int) -> np.ndarray:
     rows, width = table.shape
     if rows < dim or width < dim:
         raise TableError(
-            f"PCA to {dim} needs at least {dim} rows and columns, and the table has {rows} usable rows of width {width}; "
-            f"set the network's dim to at most {min(rows, width)}, or take a larger table"
+            f"PCA to {dim} needs at least {dim} rows and columns, and the table has {rows} usable rows "
+            f"of width {width}; set the network's dim to at most {min(rows, width)}, or take a larger table"
         )
     centred = table.astype(np.float64) - table.mean(axis=0, dtype=np.float64)
     # left (rows, k), scales (k,), loadings (k, width); k = min(rows, width)
@@ -134,7 +144,8 @@ def first_rows(table: np.ndarray, positions: int) -> np.ndarray:
 def standardise(table: np.ndarray) -> np.ndarray:
     """Subtract the table's one mean and divide by its one standard deviation (over all its numbers).
 
-    Not by column: a sinusoid of 512 × 768 has 147 real components, and scaling by column would turn the rest into noise.
+    Not by column: a sinusoid of 512 × 768 has 147 real components, and scaling by column would turn the rest
+    into noise.
 
     Raises:
         TableError: all numbers are the same.

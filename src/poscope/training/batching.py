@@ -30,8 +30,9 @@ def grouped_batches(
 ) -> list[np.ndarray]:
     """Batches of examples of about equal length, in random order, with little to pad.
 
-    Examples are shuffled, each pool of `pool` batches is sorted by length and cut, and all batches are shuffled. The rest that
-    fills no batch is drawn before the sorting: else it would always be the longest examples, which would then count for more.
+    Examples are shuffled, each pool of `pool` batches is sorted by length and cut, and all batches are
+    shuffled. The rest that fills no batch is drawn before the sorting: else it would always be the longest
+    examples, which would then count for more.
 
     Args:
         lengths: tokens of each example, shape (n,).
@@ -65,7 +66,7 @@ def consecutive_batches(count: int, batch_size: int) -> list[np.ndarray]:
 
 
 def padded_width(longest: int, multiple: int, most: int) -> int:
-    """Round a width up to a multiple, but to no more than `most`: fewer distinct shapes, and graphs, at some padding."""
+    """Round a width up to a multiple, but to no more than `most`: fewer shapes, and graphs, for some padding."""
     return min(-(-longest // multiple) * multiple, most)
 
 

@@ -1,7 +1,7 @@
 """Where a run can go on after its process was killed.
 
-A checkpoint is one file, written beside its name and renamed; the name holds the digest of the bytes, so that a damaged one is
-known. The two latest are kept.
+A checkpoint is one file, written beside its name and renamed; the name holds the digest of the bytes, so
+that a damaged one is known. The two latest are kept.
 """
 
 import hashlib

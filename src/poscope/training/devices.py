@@ -54,7 +54,8 @@ def open_device(
     Args:
         wanted: `auto` (a GPU where there is one), `cpu` or `cuda`.
         threads: CPU threads of one operation.
-        deterministic: whether a GPU must give the same numbers again; operations that cannot then raise an error.
+        deterministic: whether a GPU must give the same numbers again; operations that cannot then raise an
+            error.
         lock_folder: where processes that share the cards leave their locks.
 
     Raises:
@@ -83,8 +84,9 @@ def open_device(
 
 @contextmanager
 def free_card(count: int, folder: Path) -> Iterator[int]:
-    """Hold the first of `count` cards that no other job has taken, by a lock file in `folder`, while the block runs.
+    """Hold the first of `count` cards that no other job has taken, while the block runs.
 
+    Each card has a lock file in `folder`.
     With one card there is nothing to choose: whoever starts the jobs caps their number, and no lock is taken.
 
     Raises:

@@ -1,14 +1,14 @@
 """The loop that trains every network of the project.
 
-Exact: all that decides a step (parameters, optimiser, random states, place in the data order, best model so far) is in the
-checkpoint, so that a resumed run gives the numbers of an uninterrupted one.
+Exact: all that decides a step (parameters, optimiser, random states, place in the data order, best model so
+    far) is in the checkpoint, so that a resumed run gives the numbers of an uninterrupted one.
 """
 
 import logging
 import math
 import time
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -16,86 +16,17 @@ import torch
 from poscope.training.checkpoints import CheckpointStore
 from poscope.training.errors import TrainingError
 from poscope.training.history import LossWindow
-from poscope.training.optimisers import AdamSettings
 from poscope.training.precision import Precision
 from poscope.training.progress import Progress
 from poscope.training.randomness import random_states, restore_random_states
-from poscope.training.schedules import ScheduleName, learning_rate
+from poscope.training.run import LoopSettings, Position, Trained
+from poscope.training.schedules import learning_rate
 from poscope.training.stepper import Stepper
 from poscope.training.task import Evaluation, Task
 
 _LOG = logging.getLogger(__name__)
 
 _CHECK_EVERY = 100  # steps between looks at the losses, each of which waits for the device
-
-
-@dataclass(frozen=True)
-class LoopSettings:
-    """How to train.
-
-    Attributes:
-        epochs: passes over the data.
-        learning_rate: the highest.
-        schedule: its course, see `poscope.training.schedules`.
-        warmup_steps: of the schedule.
-        optimiser: Adam's constants.
-        evaluation_steps: steps between evaluations, beside the one after each epoch; None for that one alone.
-        graphs: whether steps on a GPU are captured and replayed: for small networks.
-        checkpoint_minutes: between checkpoints; 0 writes one after every step.
-        checkpoint_epochs: epochs between further checkpoints; None for none.
-        progress_seconds: between progress lines, beside the one for each evaluation.
-    """
-
-    epochs: int
-    learning_rate: float
-    schedule: ScheduleName
-    warmup_steps: int
-    optimiser: AdamSettings
-    evaluation_steps: int | None
-    graphs: bool
-    checkpoint_minutes: float
-    checkpoint_epochs: int | None
-    progress_seconds: float
-
-
-@dataclass
-class Position:
-    """How far a run has come, and its best evaluation so far.
-
-    Attributes:
-        step: optimiser steps done.
-        epoch: epochs completed.
-        batch: batches of the present epoch done.
-        examples: trained on.
-        seconds: spent, in all processes of the run.
-        best_score: the highest score of an evaluation; None before the first.
-        best_step: the step after which it was reached first.
-        best_epoch: the epoch of that step, counted from 1.
-    """
-
-    step: int = 0
-    epoch: int = 0
-    batch: int = 0
-    examples: int = 0
-    seconds: float = 0.0
-    best_score: float | None = None
-    best_step: int = 0
-    best_epoch: int = 0
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What a run gave.
-
-    Attributes:
-        position: where it ended, with the best evaluation.
-        history: a row for each evaluation: step, epoch, train_loss, the task's figures, learning_rate.
-        parts: micro-batches that a batch was cut into at the end.
-    """
-
-    position: Position
-    history: list[dict[str, float]]
-    parts: int
 
 
 def train(
@@ -118,8 +49,8 @@ def train(
         checkpoints: where to keep the run's state; None keeps none.
 
     Raises:
-        TrainingError: the loss became NaN or infinite (the message names the step), an evaluation's score did, or memory does
-            not suffice for one example.
+        TrainingError: the loss became NaN or infinite (the message names the step), an evaluation's score
+            did, or memory does not suffice for one example.
     """
     torch.backends.cuda.matmul.allow_tf32 = precision.tf32
     with _own_stream(device):

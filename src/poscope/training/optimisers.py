@@ -1,7 +1,7 @@
 """Adam in one fused call, without torch's optimiser classes.
 
-Those import torch's compiler on their first step, over a second of every job; and their state lies by parameter in
-dictionaries, where lists of tensors are what the fused kernels and checkpoints want.
+Those import torch's compiler on their first step, over a second of every job; and their state lies by
+parameter in dictionaries, where lists of tensors are what the fused kernels and checkpoints want.
 """
 
 from collections.abc import Iterable
@@ -46,7 +46,8 @@ class Adam:
         self.parameters = list(parameters)
         self.means = [torch.zeros_like(each) for each in self.parameters]
         self.squares = [torch.zeros_like(each) for each in self.parameters]
-        # One count for each, because a parameter without a gradient is not stepped; on the device, as the kernels want it.
+        # One count for each, because a parameter without a gradient is not stepped; on the device, as the
+        # kernels want it.
         self.counts = [
             torch.zeros((), dtype=torch.float32, device=each.device) for each in self.parameters
         ]

@@ -66,8 +66,8 @@ def choose_precision(device: Device, wanted: str) -> Precision:
         return Precision("fp32", tf32)
     if wanted == "bf16" and not device.bfloat16:
         raise TrainingError(
-            f"{device.name} (compute capability {device.capability[0]}.{device.capability[1]}) has no bf16 in hardware: "
-            "use auto, fp16 or fp32"
+            f"{device.name} (compute capability {device.capability[0]}.{device.capability[1]}) "
+            "has no bf16 in hardware: use auto, fp16 or fp32"
         )
     if wanted == "fp16" or not device.bfloat16:
         return Precision("fp16", tf32)

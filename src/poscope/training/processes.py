@@ -23,15 +23,18 @@ _RETRY_S = 0.2
 def die_with_parent(parent: int | None = None) -> None:
     """Ask Linux to end this process when its parent ends, even by SIGKILL; elsewhere this does nothing.
 
-    A scheduler that is killed leaves its jobs running; they would hold the GPU and write files that the next run writes too.
+    A scheduler that is killed leaves its jobs running; they would hold the GPU and write files that the next
+    run writes too.
 
     Args:
-        parent: the process that started this one, where the caller knows it; if it is gone already, this process ends.
+        parent: the process that started this one, where the caller knows it; if it is gone already, this
+            process ends.
     """
     if sys.platform != "linux":
         return
     before = os.getppid() if parent is None else parent
-    # SIGKILL: training checkpoints survive it, and a job that hangs in a GPU call does not hear anything else.
+    # SIGKILL: training checkpoints survive it, and a job that hangs in a GPU call does not hear anything
+    # else.
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         _LOG.warning("prctl failed (errno %d): this job may outlive Snakemake", ctypes.get_errno())
     if os.getppid() != before:  # it ended before the call above
@@ -40,7 +43,9 @@ def die_with_parent(parent: int | None = None) -> None:
 
 @contextmanager
 def exclusive(path: Path, *, what: str, wait_s: float) -> Iterator[None]:
-    """Hold a lock file while the block runs; the kernel releases it with the process, so that none is ever stale.
+    """Hold a lock file while the block runs.
+
+    The kernel releases it with the process, so that none is ever stale.
 
     Args:
         path: of the lock file, which is removed afterwards.

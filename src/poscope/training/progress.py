@@ -43,13 +43,13 @@ class Progress:
 
 
 def bar(share: float, width: int = 20) -> str:
-    """A bar of `width` characters: bar(0.25, 8) is "##......"."""
+    """Draw a bar of `width` characters, "##......" for a quarter of 8."""
     full = round(min(max(share, 0.0), 1.0) * width)
     return "#" * full + "." * (width - full)
 
 
 def clock(seconds: float) -> str:
-    """Seconds as h:mm:ss, without hours where there are none: clock(75) is "1:15"."""
+    """Write seconds as h:mm:ss, without hours where there are none: 75 is "1:15"."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

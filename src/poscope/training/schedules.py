@@ -12,9 +12,9 @@ def learning_rate(
 ) -> float:
     """The learning rate of a step.
 
-    All schedules climb linearly from peak / warmup_steps at step 1 to the peak at step warmup_steps. Afterwards:
-    `constant` stays; `inverse_square_root` is peak · sqrt(warmup_steps / step) (Vaswani et al. 2017, §5.3, in fairseq's
-    scale); `linear` falls to 0, which the step after the last would reach.
+    All schedules climb linearly from peak / warmup_steps at step 1 to the peak at step warmup_steps.
+    Afterwards: `constant` stays; `inverse_square_root` is peak · sqrt(warmup_steps / step) (Vaswani et al.
+    2017, §5.3, in fairseq's scale); `linear` falls to 0, which the step after the last would reach.
 
     Args:
         step: counted from 1.

@@ -15,7 +15,8 @@ class Stepper:
     """Moves a model's parameters along the gradient of the mean loss of a batch.
 
     Attributes:
-        parts: micro-batches that a batch is cut into; doubles when memory runs out. The effective batch stays.
+        parts: micro-batches that a batch is cut into; doubles when memory runs out. The effective batch
+            stays.
     """
 
     def __init__(

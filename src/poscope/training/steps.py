@@ -1,7 +1,7 @@
 """Forward and backward passes, on a GPU replayed from captured graphs where that is possible.
 
-A small network's step is hundreds of kernels of a few microseconds, and launching each costs about as much. A graph launches
-all at once.
+A small network's step is hundreds of kernels of a few microseconds, and launching each costs about as much.
+A graph launches all at once.
 """
 
 import logging
@@ -48,8 +48,9 @@ class EagerPass:
 class GraphPass:
     """Passes captured once for each number of rows and shape (CUDA graphs), and replayed.
 
-    The first pass of a kind runs as it is, which also readies the libraries; the second is captured. Where capture fails, all
-    passes run kernel by kernel from then on, and the log says so. Gradients must exist and stay where they are.
+    The first pass of a kind runs as it is, which also readies the libraries; the second is captured. Where
+    capture fails, all passes run kernel by kernel from then on, and the log says so. Gradients must exist
+    and stay where they are.
     """
 
     def __init__(self, eager: EagerPass, device: torch.device) -> None:

@@ -13,8 +13,9 @@ class Batch:
 
     Attributes:
         rows: numbers of the examples, integers, shape (B,), on the device.
-        shape: the padded sizes, on the host: what else decides the shapes of the step's tensors, (width,) or (source width,
-            target width). Steps with as many rows and the same shape can share one captured graph.
+        shape: the padded sizes, on the host: what else decides the shapes of the step's tensors, (width,) or
+            (source width, target width). Steps with as many rows and the same shape can share one captured
+            graph.
         terms: what the loss is a sum over, for the mean: examples, or target tokens.
     """
 
@@ -56,4 +57,4 @@ class Task(Protocol):
         """The sum of losses over the batch's terms; no waiting for the device in here."""
 
     def evaluate(self) -> Evaluation:
-        """Score the network on the data that models are selected on; the loop has switched dropout and gradients off."""
+        """Score the network on the data that select it; the loop has switched dropout and gradients off."""

@@ -1,0 +1,75 @@
+"""What a run of the loop is told, where it stands, and what it gives."""
+
+from dataclasses import dataclass
+
+from poscope.training.optimisers import AdamSettings
+from poscope.training.schedules import ScheduleName
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """How to train.
+
+    Attributes:
+        epochs: passes over the data.
+        learning_rate: the highest.
+        schedule: its course, see `poscope.training.schedules`.
+        warmup_steps: of the schedule.
+        optimiser: Adam's constants.
+        evaluation_steps: steps between evaluations, beside the one after each epoch; None for that one alone.
+        graphs: whether steps on a GPU are captured and replayed: for small networks.
+        checkpoint_minutes: between checkpoints; 0 writes one after every step.
+        checkpoint_epochs: epochs between further checkpoints; None for none.
+        progress_seconds: between progress lines, beside the one for each evaluation.
+    """
+
+    epochs: int
+    learning_rate: float
+    schedule: ScheduleName
+    warmup_steps: int
+    optimiser: AdamSettings
+    evaluation_steps: int | None
+    graphs: bool
+    checkpoint_minutes: float
+    checkpoint_epochs: int | None
+    progress_seconds: float
+
+
+@dataclass
+class Position:
+    """How far a run has come, and its best evaluation so far.
+
+    Attributes:
+        step: optimiser steps done.
+        epoch: epochs completed.
+        batch: batches of the present epoch done.
+        examples: trained on.
+        seconds: spent, in all processes of the run.
+        best_score: the highest score of an evaluation; None before the first.
+        best_step: the step after which it was reached first.
+        best_epoch: the epoch of that step, counted from 1.
+    """
+
+    step: int = 0
+    epoch: int = 0
+    batch: int = 0
+    examples: int = 0
+    seconds: float = 0.0
+    best_score: float | None = None
+    best_step: int = 0
+    best_epoch: int = 0
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a run gave.
+
+    Attributes:
+        position: where it ended, with the best evaluation.
+        history: a row for each evaluation: step, epoch, train_loss, the task's figures, learning_rate.
+        parts: micro-batches that a batch was cut into at the end.
+    """
+
+    position: Position
+    history: list[dict[str, float]]
+    parts: int

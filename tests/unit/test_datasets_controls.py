@@ -1,0 +1,217 @@
+"""The generated controls: what their labels depend on, and what they do not."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from poscope.datasets.controls import (
+    ADJECTIVES,
+    ADVERBS,
+    DETERMINERS,
+    FAMILIES,
+    LINKS,
+    MARKERS,
+    NOUNS,
+    SHORTEST,
+    VERBS,
+    Sentence,
+    generate,
+    spread_lengths,
+)
+from poscope.errors import DataError
+
+SIZES = {"train": 2000, "validation": 400, "test": 1000}
+LONGEST = 40
+CONTROLS = ("order", "bag")
+
+
+@pytest.fixture(scope="module")
+def controls() -> dict[str, dict[str, list[Sentence]]]:
+    return {name: generate(name, SIZES, longest=LONGEST, seed=0) for name in CONTROLS}
+
+
+def balance(sentences: list[Sentence], of: Callable[[Sentence], Hashable]) -> set[int]:
+    """For every value of a feature: label 1 minus label 0; {0} means that the feature says nothing at all."""
+    sums: dict[Hashable, int] = defaultdict(int)
+    for sentence in sentences:
+        sums[of(sentence)] += 2 * sentence.label - 1
+    return set(sums.values())
+
+
+@pytest.mark.parametrize("split", SIZES)
+@pytest.mark.parametrize("control", CONTROLS)
+def test_sentences_follow_the_grammar(controls, control, split):
+    kinds = {word: "d" for word in DETERMINERS} | {word: "l" for word in LINKS}
+    kinds |= {word: "n" for word in NOUNS} | {word: "v" for word in VERBS} | {".": "."}
+    kinds |= {word: "a" for word in ADJECTIVES} | {word: "r" for word in ADVERBS}
+    assert len(kinds) == 4 + 3 + 4 * 16 + 1  # no word is of two kinds
+    clause = "da{0,2}nvr?da{0,2}n"
+    for sentence in controls[control][split]:
+        assert re.fullmatch(
+            rf"{clause}(l{clause})*\.", "".join(kinds[word] for word in sentence.words)
+        )
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_sizes_and_no_sentence_twice(controls, control):
+    splits = controls[control]
+    assert {split: len(found) for split, found in splits.items()} == SIZES
+    everything = [sentence.words for found in splits.values() for sentence in found]
+    assert len(set(everything)) == sum(SIZES.values())
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_lengths_spread_over_all_buckets(controls, control):
+    lengths = {s: np.array([len(x.words) for x in found]) for s, found in controls[control].items()}
+    assert lengths["train"].min() == SHORTEST
+    assert lengths["train"].max() == LONGEST
+    edges = lengths["train"].mean() + np.array([1, 2]) * lengths["train"].std()
+    counts = {
+        s: np.bincount(np.searchsorted(edges, found)).tolist() for s, found in lengths.items()
+    }
+    assert counts["train"] == [1680, 206, 114]
+    assert counts["test"] == [840, 102, 58]
+
+
+@pytest.mark.parametrize("split", SIZES)
+@pytest.mark.parametrize("control", CONTROLS)
+def test_length_first_and_last_word_say_nothing(controls, control, split):
+    sentences = controls[control][split]
+    assert {sentence.words[-1] for sentence in sentences} == {"."}
+    assert {sentence.words[0] for sentence in sentences} == set(DETERMINERS)
+    assert balance(sentences, lambda s: (len(s.words), s.words[0], s.words[-1])) == {0}
+
+
+@pytest.mark.parametrize("split", SIZES)
+def test_order_the_bag_of_words_says_nothing(controls, split):
+    """Any function of the bag, of any classifier, is right for exactly half: each bag has both labels as often."""
+    sentences = controls["order"][split]
+    assert balance(sentences, lambda s: frozenset(Counter(s.words).items())) == {0}
+    assert balance(sentences, lambda s: (s.words[0], len(s.words), tuple(sorted(s.words)))) == {0}
+
+
+def test_order_the_label_says_which_marker_comes_first(controls):
+    for found in controls["order"].values():
+        for sentence in found:
+            assert [sentence.words.count(marker) for marker in MARKERS] == [1, 1]
+            first, second = (sentence.words.index(marker) for marker in MARKERS)
+            assert sentence.label == int(second < first)
+
+
+def test_order_neighbours_differ_in_the_two_markers_alone(controls):
+    sentences = controls["order"]["train"]
+    for one, other in zip(sentences[::2], sentences[1::2], strict=True):
+        assert {one.label, other.label} == {0, 1}
+        pairs = [pair for pair in zip(one.words, other.words, strict=True) if len(set(pair)) == 2]
+        assert sorted(pairs) == [MARKERS, MARKERS[::-1]]
+
+
+def test_order_the_place_of_one_marker_says_little(controls):
+    """Best guess from where the first marker stands, and in how long a sentence: learnt on half, scored on the rest."""
+
+    def feature(sentence: Sentence) -> tuple[int, int]:
+        return len(sentence.words) // 4, sentence.words.index(MARKERS[0]) // 2
+
+    votes: dict[Hashable, int] = defaultdict(int)
+    for sentence in controls["order"]["train"]:
+        votes[feature(sentence)] += 2 * sentence.label - 1
+    tested = controls["order"]["test"]
+    right = np.mean([(votes[feature(sentence)] > 0) == sentence.label for sentence in tested])
+    assert 0.6 < right < 0.85
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+def test_order_parity_of_a_marker_says_nothing(controls, marker):
+    sentences = [sentence for found in controls["order"].values() for sentence in found]
+    odd = np.array([sentence.words.index(marker) % 2 for sentence in sentences])
+    labels = np.array([sentence.label for sentence in sentences])
+    assert abs(np.corrcoef(odd, labels)[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("end", [slice(0, 2), slice(-2, None)])
+def test_order_the_ends_say_little(controls, end):
+    """Two words at either end: best guess in hindsight."""
+    sentences = controls["order"]["train"]
+    sums: dict[Hashable, int] = defaultdict(int)
+    for sentence in sentences:
+        sums[sentence.words[end]] += 2 * sentence.label - 1
+    assert sum(abs(found) for found in sums.values()) / len(sentences) < 0.25
+
+
+def test_bag_the_label_is_the_larger_family_by_at_least_three_quarters(controls):
+    for found in controls["bag"].values():
+        for sentence in found:
+            sizes = [sum(word in family for word in sentence.words) for family in FAMILIES]
+            assert sizes.index(max(sizes)) == sentence.label
+            assert max(sizes) / sum(sizes) >= 0.75
+
+
+def test_bag_neighbours_have_the_families_exchanged(controls):
+    partner = dict(zip(NOUNS, NOUNS[8:] + NOUNS[:8], strict=True))
+    sentences = controls["bag"]["validation"]
+    for one, other in zip(sentences[::2], sentences[1::2], strict=True):
+        assert {one.label, other.label} == {0, 1}
+        assert other.words == tuple(partner.get(word, word) for word in one.words)
+
+
+def test_bag_a_single_place_says_no_more_than_another(controls):
+    """The first noun and the last noun agree with the label equally often: no place matters."""
+    sentences = [sentence for found in controls["bag"].values() for sentence in found]
+    shares = []
+    for at in (0, -1):
+        nouns = [[word for word in sentence.words if word in NOUNS][at] for sentence in sentences]
+        agree = [word in FAMILIES[x.label] for word, x in zip(nouns, sentences, strict=True)]
+        shares.append(np.mean(agree))
+    assert abs(shares[0] - shares[1]) < 0.02
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_the_seed_decides_and_nothing_else(control):
+    sizes = {"train": 20, "test": 10}
+    first, again, other = (generate(control, sizes, longest=20, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert {s.words for s in first["train"]}.isdisjoint(s.words for s in other["train"])
+    # Each split has a stream of its own: a larger test set changes no training sentence.
+    more = generate(control, {"train": 20, "test": 50}, longest=20, seed=1)
+    assert more["train"] == first["train"]
+
+
+def test_a_sentence_as_it_has_always_been():
+    sentence = generate("order", {"train": 2}, longest=20, seed=0)["train"][0]
+    assert " ".join(sentence.words) == "?"
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "longest", "message"),
+    [
+        ("orders", {"train": 2}, 20, "no generated data set 'orders'; there are order, bag"),
+        ("order", {"train": 3}, 20, "train has the size 3; sentences come in pairs"),
+        ("order", {"train": 0}, 20, "train has the size 0"),
+        ("order", {"train": 2}, 7, "longest is 7; sentences have at least 8 words"),
+    ],
+)
+def test_bad_settings(name, sizes, longest, message):
+    with pytest.raises(DataError, match=message):
+        generate(name, sizes, longest=longest, seed=0)
+
+
+def test_more_sentences_than_the_grammar_has(monkeypatch):
+    monkeypatch.setattr("poscope.datasets.controls.ADJECTIVES", ("a", "b"))
+    monkeypatch.setattr("poscope.datasets.controls.VERBS", ("v",))
+    monkeypatch.setattr("poscope.datasets.controls.ADVERBS", ("r",))
+    with pytest.raises(DataError, match="too few different sentences of 8 words"):
+        generate("order", {"train": 2000}, longest=8, seed=0)
+
+
+@given(st.integers(1, 3000), st.integers(SHORTEST, 128))
+def test_spread_lengths(count, longest):
+    lengths = spread_lengths(count, longest)
+    assert len(lengths) == count
+    assert lengths == sorted(lengths)
+    assert SHORTEST <= lengths[0]
+    assert lengths[-1] <= longest

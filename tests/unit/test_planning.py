@@ -1,0 +1,83 @@
+"""How the plan of a study estimates its time, and what it says."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).parents[2] / "workflow" / "tools"
+
+
+def load(name):
+    import sys
+
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+plan = load("plan")
+
+
+def job(rule, *, benchmark=None, threads=1, gpu=0, download_mb=0, message=""):
+    return plan.PlannedJob(rule, {}, message, "", threads, gpu, download_mb, benchmark)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def benchmark(path, *seconds):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("s\th:m:s\n" + "".join(f"{s}\t0:00:00\n" for s in seconds))
+    return str(path)
+
+
+def test_a_job_s_own_last_run_comes_first_then_its_rule_s_then_the_stated_rate(folder):
+    rates = {"probe": plan.Estimate(9.0, "stated rate")}
+    assert plan.estimate(job("probe"), rates).seconds == 9.0
+    benchmark(Path("results/benchmarks/probe/order/a.tsv"), 2)
+    benchmark(Path("results/benchmarks/probe/order/b.tsv"), 4)
+    assert plan.estimate(job("probe"), rates) == plan.Estimate(3.0, "mean of 2 earlier runs")
+    own = benchmark(Path("results/benchmarks/probe/order/c.tsv"), 7, 9)
+    assert plan.estimate(job("probe", benchmark=own), rates) == plan.Estimate(8.0, "this job's last run")
+
+
+def test_a_rule_without_figures_has_no_estimate(folder):
+    assert plan.estimate(job("new"), {}) is None
+
+
+def test_hours_count_threads_on_the_cpu_and_jobs_on_the_gpu(folder):
+    for name in ("a", "b"):
+        benchmark(Path(f"results/benchmarks/train/{name}.tsv"), 1800)
+    text = plan.summary([job("train", threads=4, gpu=1)] * 2)
+    row = next(line for line in text.splitlines() if line.startswith("train"))
+    assert row.split()[:4] == ["train", "2", "4.000", "1.000"]
+    total = next(line for line in text.splitlines() if line.startswith("total"))
+    assert total.split() == ["total", "2", "4.000", "1.000"]
+
+
+def test_downloads_are_listed_with_their_stated_size(folder):
+    text = plan.summary(
+        [job("fetch_wheel", download_mb=83, message="Downloading x"), job("probe", message="Probing")]
+    )
+    assert "  Downloading x (83 MB)" in text
+    assert "Probing" not in text
+
+
+def test_nothing_to_do_is_said_in_words(folder):
+    assert plan.summary([]) == "Nothing to do: every result is up to date."
+
+
+def test_every_rule_of_the_workflow_has_a_stated_rate():
+    import re
+
+    rules = set()
+    for path in [TOOLS.parents[1] / "Snakefile", *(TOOLS.parent / "rules").glob("*.smk")]:
+        rules |= set(re.findall(r"^rule (\w+):", path.read_text(), re.MULTILINE))
+    targets = {"all", "probes"}
+    assert rules - targets == set(plan.stated_rates()) - targets
