@@ -53,7 +53,9 @@ def test_every_table_has_every_model_once_for_each_metric(finished: Project):
         found = [(row["model"], row["metric"]) for row in rows(finished.folder, name)]
         assert len(set(found)) == len(found)
         metrics = {metric for _, metric in found}
-        assert set(found) == {(m, metric) for m in ("sinusoid", "random", "tiny") for metric in metrics}
+        assert set(found) == {
+            (m, metric) for m in ("sinusoid", "random", "tiny") for metric in metrics
+        }
 
 
 def test_the_figures_are_those_of_their_probes(finished: Project):
@@ -70,7 +72,11 @@ def test_the_sinusoid_is_translation_invariant_and_random_rows_are_not(finished:
 
 
 def test_comparisons_name_their_reference_and_test(finished: Project):
-    found = {row["model"]: row for row in rows(finished.folder, "absolute_position") if row["metric"] == "mae"}
+    found = {
+        row["model"]: row
+        for row in rows(finished.folder, "absolute_position")
+        if row["metric"] == "mae"
+    }
     assert found["sinusoid"]["reference"] == ""
     assert found["tiny"]["reference"] == "sinusoid"
     assert "Holm" in found["tiny"]["test"]
@@ -121,7 +127,9 @@ def test_a_model_that_is_not_there_fails_its_own_jobs_with_a_sentence(fresh, cha
     project.write_study(study)
     done = project.run()
     assert done.returncode != 0
-    errors = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")]
+    errors = [
+        line for line in (done.stdout + done.stderr).splitlines() if line.startswith("error: ")
+    ]
     assert len(errors) == 1
     assert re.search(words, errors[0])
     assert not list((project.folder / "results/position_tables").glob("*tiny*"))

@@ -21,7 +21,7 @@ Jobs = set[tuple[str, ...]]
 SMALL_PROBES = {
     "absolute": {"repeats": 2, "regressors": ["linear", "svr"]},
     "order": {"repeats": 2, "pairs": 200},
-    "distance": {"repeats": 2, "pairs": 200},
+    "distance": {"repeats": 2},
     "similarity": {"repeats": 2},
     "spectrum": {"repeats": 2},
     "geometry": {"repeats": 2},
@@ -61,7 +61,7 @@ class Project:
 
     def planned(self, *targets: str) -> Jobs:
         """The jobs that a run would start, as (rule name, wildcard values in the order of their names)."""
-        done = self.call("workflow/tools/plan.py", "--json", *self._arguments(), *targets)
+        done = self.call("workflow/tools/plan.py", "--json", *targets, *self._arguments())
         assert done.returncode == 0, done.stdout + done.stderr
         return {
             (job["rule"], *(value for _, value in sorted(job["wildcards"].items())))
@@ -70,7 +70,7 @@ class Project:
 
     def run(self, *targets: str) -> subprocess.CompletedProcess[str]:
         """Run the study."""
-        return self.call("-m", "snakemake", *self._arguments(), *targets)
+        return self.call("-m", "snakemake", *targets, *self._arguments())
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the copy, with the stand-in for the hub and no cache of earlier reads."""
@@ -102,6 +102,8 @@ def new_project(folder: Path, hub: str) -> Project:
 
 def _copy(source: Path, target: Path) -> None:
     if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "cache", "*.egg-info"))
+        shutil.copytree(
+            source, target, ignore=shutil.ignore_patterns("__pycache__", "cache", "*.egg-info")
+        )
     else:
         shutil.copy2(source, target)

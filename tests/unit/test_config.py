@@ -1,6 +1,8 @@
 """The config: what it accepts, and the sentences with which it refuses."""
 
 import copy
+import importlib
+import inspect
 import json
 from pathlib import Path
 
@@ -191,3 +193,18 @@ def merge(base, overlay):
     merged = copy.deepcopy(base)
     update_config(merged, overlay)
     return merged
+
+
+@pytest.mark.parametrize("name", sorted(load_config(MINIMAL).probes.model_dump()))
+def test_a_probe_takes_exactly_the_settings_that_the_config_knows(name):
+    module = importlib.import_module(f"poscope.probes.{name}")
+    wanted = set(inspect.signature(module.run).parameters) - {"table"}
+    assert wanted == set(type(getattr(load_config(MINIMAL).probes, name)).model_fields)
+
+
+@pytest.mark.parametrize("name", sorted(load_config(MINIMAL).figures.model_dump()))
+def test_a_figure_takes_exactly_the_settings_that_the_config_knows(name):
+    module = importlib.import_module(f"poscope.reporting.figures.{name}")
+    wanted = set(inspect.signature(module.draw).parameters) - {"inputs", "labels"}
+    known = set(type(getattr(load_config(MINIMAL).figures, name)).model_fields) - {"dpi"}
+    assert wanted == known

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ from poscope.datasets.controls import (
     DETERMINERS,
     FAMILIES,
     LINKS,
-    MARKERS,
     NOUNS,
+    PARTICLES,
     SHORTEST,
     VERBS,
     Sentence,
@@ -26,7 +27,7 @@ from poscope.datasets.controls import (
 from poscope.errors import DataError
 
 SIZES = {"train": 2000, "validation": 400, "test": 1000}
-LONGEST = 40
+LONGEST = 44
 CONTROLS = ("order", "bag")
 
 
@@ -46,14 +47,24 @@ def balance(sentences: list[Sentence], of: Callable[[Sentence], Hashable]) -> se
 @pytest.mark.parametrize("split", SIZES)
 @pytest.mark.parametrize("control", CONTROLS)
 def test_sentences_follow_the_grammar(controls, control, split):
-    kinds = {word: "d" for word in DETERMINERS} | {word: "l" for word in LINKS}
-    kinds |= {word: "n" for word in NOUNS} | {word: "v" for word in VERBS} | {".": "."}
-    kinds |= {word: "a" for word in ADJECTIVES} | {word: "r" for word in ADVERBS}
-    assert len(kinds) == 4 + 3 + 4 * 16 + 1  # no word is of two kinds
+    words = {
+        "d": DETERMINERS,
+        "l": LINKS,
+        "n": NOUNS,
+        "v": VERBS,
+        "a": ADJECTIVES,
+        "r": ADVERBS,
+        ".": ["."],
+    }
+    kinds = {word: kind for kind, found in words.items() for word in found}
+    assert (
+        len(kinds | dict.fromkeys(PARTICLES)) == 4 + 3 + 4 * 16 + 1 + 2
+    )  # no word is of two kinds
     clause = "da{0,2}nvr?da{0,2}n"
     for sentence in controls[control][split]:
+        bare = re.sub(rf" , ({'|'.join(PARTICLES)}) ,", "", " ".join(sentence.words))
         assert re.fullmatch(
-            rf"{clause}(l{clause})*\.", "".join(kinds[word] for word in sentence.words)
+            rf"{clause}(l{clause})*\.", "".join(kinds[word] for word in bare.split())
         )
 
 
@@ -74,8 +85,8 @@ def test_lengths_spread_over_all_buckets(controls, control):
     counts = {
         s: np.bincount(np.searchsorted(edges, found)).tolist() for s, found in lengths.items()
     }
-    assert counts["train"] == [1680, 206, 114]
-    assert counts["test"] == [840, 102, 58]
+    assert counts["train"] == [1658, 230, 112]
+    assert counts["test"] == [828, 116, 56]
 
 
 @pytest.mark.parametrize("split", SIZES)
@@ -95,52 +106,55 @@ def test_order_the_bag_of_words_says_nothing(controls, split):
     assert balance(sentences, lambda s: (s.words[0], len(s.words), tuple(sorted(s.words)))) == {0}
 
 
-def test_order_the_label_says_which_marker_comes_first(controls):
+def test_order_the_label_says_which_particle_comes_first(controls):
     for found in controls["order"].values():
         for sentence in found:
-            assert [sentence.words.count(marker) for marker in MARKERS] == [1, 1]
-            first, second = (sentence.words.index(marker) for marker in MARKERS)
-            assert sentence.label == int(second < first)
+            assert [sentence.words.count(particle) for particle in PARTICLES] == [1, 1]
+            places = [sentence.words.index(particle) for particle in PARTICLES]
+            assert sentence.label == int(places[1] < places[0])
+            assert abs(places[0] - places[1]) >= 4
 
 
-def test_order_neighbours_differ_in_the_two_markers_alone(controls):
+def test_order_neighbours_differ_in_the_two_particles_alone(controls):
     sentences = controls["order"]["train"]
     for one, other in zip(sentences[::2], sentences[1::2], strict=True):
         assert {one.label, other.label} == {0, 1}
         pairs = [pair for pair in zip(one.words, other.words, strict=True) if len(set(pair)) == 2]
-        assert sorted(pairs) == [MARKERS, MARKERS[::-1]]
+        assert sorted(pairs) == sorted([PARTICLES, PARTICLES[::-1]])
 
 
-def test_order_the_place_of_one_marker_says_little(controls):
-    """Best guess from where the first marker stands, and in how long a sentence: learnt on half, scored on the rest."""
+def test_order_the_two_words_at_either_end_say_nothing(controls):
+    for found in controls["order"].values():
+        assert balance(found, lambda s: (s.words[:2], s.words[-2:], len(s.words))) == {0}
+
+
+@pytest.mark.parametrize("split", SIZES)
+def test_order_the_bag_of_neighbouring_words_says_nothing(controls, split):
+    assert balance(
+        controls["order"][split], lambda s: frozenset(Counter(pairwise(s.words)).items())
+    ) == {0}
+
+
+def test_order_the_place_of_one_particle_does_not_suffice(controls):
+    """Best guess from where the first particle stands, and in how long a sentence, falls short of 0.95."""
 
     def feature(sentence: Sentence) -> tuple[int, int]:
-        return len(sentence.words) // 4, sentence.words.index(MARKERS[0]) // 2
+        return len(sentence.words) // 4, sentence.words.index(PARTICLES[0]) // 2
 
     votes: dict[Hashable, int] = defaultdict(int)
     for sentence in controls["order"]["train"]:
         votes[feature(sentence)] += 2 * sentence.label - 1
     tested = controls["order"]["test"]
     right = np.mean([(votes[feature(sentence)] > 0) == sentence.label for sentence in tested])
-    assert 0.6 < right < 0.85
+    assert 0.7 < right < 0.93
 
 
-@pytest.mark.parametrize("marker", MARKERS)
-def test_order_parity_of_a_marker_says_nothing(controls, marker):
+@pytest.mark.parametrize("particle", PARTICLES)
+def test_order_parity_of_a_place_says_nothing(controls, particle):
     sentences = [sentence for found in controls["order"].values() for sentence in found]
-    odd = np.array([sentence.words.index(marker) % 2 for sentence in sentences])
+    odd = np.array([sentence.words.index(particle) % 2 for sentence in sentences])
     labels = np.array([sentence.label for sentence in sentences])
     assert abs(np.corrcoef(odd, labels)[0, 1]) < 0.1
-
-
-@pytest.mark.parametrize("end", [slice(0, 2), slice(-2, None)])
-def test_order_the_ends_say_little(controls, end):
-    """Two words at either end: best guess in hindsight."""
-    sentences = controls["order"]["train"]
-    sums: dict[Hashable, int] = defaultdict(int)
-    for sentence in sentences:
-        sums[sentence.words[end]] += 2 * sentence.label - 1
-    assert sum(abs(found) for found in sums.values()) / len(sentences) < 0.25
 
 
 def test_bag_the_label_is_the_larger_family_by_at_least_three_quarters(controls):
@@ -167,7 +181,7 @@ def test_bag_a_single_place_says_no_more_than_another(controls):
         nouns = [[word for word in sentence.words if word in NOUNS][at] for sentence in sentences]
         agree = [word in FAMILIES[x.label] for word, x in zip(nouns, sentences, strict=True)]
         shares.append(np.mean(agree))
-    assert abs(shares[0] - shares[1]) < 0.02
+    assert abs(shares[0] - shares[1]) < 0.05
 
 
 @pytest.mark.parametrize("control", CONTROLS)
@@ -183,7 +197,7 @@ def test_the_seed_decides_and_nothing_else(control):
 
 def test_a_sentence_as_it_has_always_been():
     sentence = generate("order", {"train": 2}, longest=20, seed=0)["train"][0]
-    assert " ".join(sentence.words) == "?"
+    assert " ".join(sentence.words) == "lo tigem dorot , pim , jamun su kesil balil , bof , povem ."
 
 
 @pytest.mark.parametrize(
@@ -192,7 +206,7 @@ def test_a_sentence_as_it_has_always_been():
         ("orders", {"train": 2}, 20, "no generated data set 'orders'; there are order, bag"),
         ("order", {"train": 3}, 20, "train has the size 3; sentences come in pairs"),
         ("order", {"train": 0}, 20, "train has the size 0"),
-        ("order", {"train": 2}, 7, "longest is 7; sentences have at least 8 words"),
+        ("order", {"train": 2}, 7, "longest is 7; sentences have at least 12 words"),
     ],
 )
 def test_bad_settings(name, sizes, longest, message):
@@ -203,9 +217,10 @@ def test_bad_settings(name, sizes, longest, message):
 def test_more_sentences_than_the_grammar_has(monkeypatch):
     monkeypatch.setattr("poscope.datasets.controls.ADJECTIVES", ("a", "b"))
     monkeypatch.setattr("poscope.datasets.controls.VERBS", ("v",))
+    monkeypatch.setattr("poscope.datasets.controls.NOUNS", ("n", "m"))
     monkeypatch.setattr("poscope.datasets.controls.ADVERBS", ("r",))
-    with pytest.raises(DataError, match="too few different sentences of 8 words"):
-        generate("order", {"train": 2000}, longest=8, seed=0)
+    with pytest.raises(DataError, match="too few different sentences of 12 words"):
+        generate("order", {"train": 2000}, longest=12, seed=0)
 
 
 @given(st.integers(1, 3000), st.integers(SHORTEST, 128))
@@ -213,5 +228,5 @@ def test_spread_lengths(count, longest):
     lengths = spread_lengths(count, longest)
     assert len(lengths) == count
     assert lengths == sorted(lengths)
-    assert SHORTEST <= lengths[0]
+    assert lengths[0] >= SHORTEST
     assert lengths[-1] <= longest

@@ -24,7 +24,11 @@ def test_requirements_agree_with_the_constraints(name):
 
 @pytest.mark.parametrize("path", sorted(ENVS.glob("*.yaml")), ids=lambda path: path.name)
 def test_conda_environments_agree_with_the_workflow(path):
-    (pip,) = [part["pip"] for part in yaml.safe_load(path.read_text())["dependencies"] if isinstance(part, dict)]
+    (pip,) = [
+        part["pip"]
+        for part in yaml.safe_load(path.read_text())["dependencies"]
+        if isinstance(part, dict)
+    ]
     workflow = pins("workflow.txt")
     wanted = dict(line.lower().replace("_", "-").split("==") for line in pip)
     assert {k: v for k, v in wanted.items() if workflow.get(k) != v} == {}

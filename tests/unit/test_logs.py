@@ -49,5 +49,13 @@ def test_a_fault_of_poscope_keeps_its_traceback(tmp_path):
 def test_a_probe_imports_neither_torch_nor_transformers_nor_anything_slow(module):
     code = f"import sys, poscope.probes.{module}; print(sorted(m for m in sys.modules if '.' not in m))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"torch", "transformers", "sklearn", "pandas", "seaborn", "matplotlib", "huggingface_hub"}
+    heavy = {
+        "torch",
+        "transformers",
+        "sklearn",
+        "pandas",
+        "seaborn",
+        "matplotlib",
+        "huggingface_hub",
+    }
     assert not heavy & set(eval(done.stdout))  # a printed list of names

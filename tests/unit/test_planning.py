@@ -44,7 +44,9 @@ def test_a_job_s_own_last_run_comes_first_then_its_rule_s_then_the_stated_rate(f
     benchmark(Path("results/benchmarks/probe/order/b.tsv"), 4)
     assert plan.estimate(job("probe"), rates) == plan.Estimate(3.0, "mean of 2 earlier runs")
     own = benchmark(Path("results/benchmarks/probe/order/c.tsv"), 7, 9)
-    assert plan.estimate(job("probe", benchmark=own), rates) == plan.Estimate(8.0, "this job's last run")
+    assert plan.estimate(job("probe", benchmark=own), rates) == plan.Estimate(
+        8.0, "this job's last run"
+    )
 
 
 def test_a_rule_without_figures_has_no_estimate(folder):
@@ -63,7 +65,10 @@ def test_hours_count_threads_on_the_cpu_and_jobs_on_the_gpu(folder):
 
 def test_downloads_are_listed_with_their_stated_size(folder):
     text = plan.summary(
-        [job("fetch_wheel", download_mb=83, message="Downloading x"), job("probe", message="Probing")]
+        [
+            job("fetch_wheel", download_mb=83, message="Downloading x"),
+            job("probe", message="Probing"),
+        ]
     )
     assert "  Downloading x (83 MB)" in text
     assert "Probing" not in text

@@ -60,7 +60,7 @@ def test_markdown_of_two_models(two_models):
         "| Model | MAE ↓ | R² ↑ |\n"
         "| :-- | --: | --: |\n"
         "| Sinusoid | 0.00 ± 0 | 0.988 |\n"
-        "| BERT\\_base & co | 59.31 ± 0.42† (34.14) | – |\n"  # noqa: RUF001
+        "| BERT\\_base & co | 59.31 ± 0.42† (34.14) | – |\n"
         "\n"
         "MAE in positions; ↑ higher is better; ↓ lower is better.\n"
         "\n"
@@ -70,7 +70,7 @@ def test_markdown_of_two_models(two_models):
         "\n"
         "( ) published figure: Someone 2020, Table 1.\n"
         "\n"
-        "– the figure is undefined for this table.\n"  # noqa: RUF001
+        "– the figure is undefined for this table.\n"
     )
 
 
@@ -112,7 +112,7 @@ def test_latex_of_two_models(two_models):
         (0.5, 0.0, 3, ("0.500", "0")),
         (97.0, None, 0, ("97", "")),
         (97.31, 0.44, 0, ("97.3", "0.4")),
-        (-3.456, 0.5, 2, ("−3.46", "0.50")),  # noqa: RUF001
+        (-3.456, 0.5, 2, ("−3.46", "0.50")),
         (-0.0004, None, 2, ("0.00", "")),
         (0.96, 0.0996, 3, ("0.960", "0.100")),
     ],
@@ -177,7 +177,7 @@ def test_labels_are_shown_as_they_are():
     assert markdown_text("p < 0.05 & so\non") == "p < 0.05 & so on"
     assert latex_text(r"\{a}_b^c~d%e#f$g&h" + '"<>|\n x') == (
         r"\textbackslash{}\{a\}\_b\textasciicircum{}c\textasciitilde{}d\%e\#f\$g\&h"
-        r"\textquotedbl{}$<$$>$$\vert$ x"
+        r"''$<$$>$$\vert$ x"
     )
 
 

@@ -183,7 +183,7 @@ def test_the_reader_s_table_and_the_tidy_figures_are_there(write):
     assert "59.31 ± 0.42†" in text
     assert "† differs from Sinusoid at an adjusted p < 0.05 (paired t, Holm)." in text
     assert '<td class="figure" data-value="59.31456789">' in html
-    assert '<td class="figure" data-value="">–</td>' in html  # noqa: RUF001
+    assert '<td class="figure" data-value="">–</td>' in html
     assert '<td data-value="59.31456789">59.3146</td>' in html
     (encoded,) = re.findall(r'href="data:text/csv;base64,([^"]+)" download="order.csv"', html)
     assert base64.b64decode(encoded).decode() == CSV
@@ -214,7 +214,7 @@ def test_it_says_what_was_run_first(write):
     ]
     places = [text.index(word, text.index("A study", 10)) for word in order]
     assert places == sorted(places)
-    assert "512 × 768" in text  # noqa: RUF001
+    assert "512 × 768" in text
     assert "1.57 MB" in text
     assert "b" * 12 in text
     assert "b" * 13 not in text

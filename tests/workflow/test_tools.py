@@ -14,7 +14,9 @@ def test_the_plan_counts_jobs_by_rule_and_names_what_it_reads(fresh):
         "workflow/tools/plan.py", "--profile", "profiles/cpu", "--configfile", "study.yaml"
     )
     assert done.returncode == 0, done.stderr
-    counts = {line.split()[0]: line.split()[1] for line in done.stdout.splitlines() if line[:1].isalpha()}
+    counts = {
+        line.split()[0]: line.split()[1] for line in done.stdout.splitlines() if line[:1].isalpha()
+    }
     assert counts["probe"] == "18"
     assert counts["generate_position_table"] == "2"
     assert "someone/tiny-bert at 11111111" in done.stdout

@@ -122,7 +122,11 @@ class GeneratedModel(SourceModel):
         if self.formula == "sinusoid_2d" and self.columns is not None:
             return {**taken, "rows": self.positions // self.columns, "columns": self.columns}
         taken["positions"] = self.positions
-        return {**taken, "sd": self.sd, "seed": self.seed} if self.formula == "random_normal" else taken
+        return (
+            {**taken, "sd": self.sd, "seed": self.seed}
+            if self.formula == "random_normal"
+            else taken
+        )
 
 
 AnyModel = Annotated[

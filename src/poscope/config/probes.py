@@ -74,10 +74,7 @@ class Order(CrossValidatedProbe):
 
 
 class Distance(CrossValidatedProbe):
-    """Regression from two rows to their distance, which the paper found too hard (§4.1.2): mean absolute error."""
-
-    pairs: int = Field(default=10_000, ge=10)
-    """Pairs of a fold: four fifths of them (with 5 folds) to fit on, the rest to score on."""
+    """Regression from two rows to their distance, which the paper found too hard (§4.1.2), over all pairs of a fold."""
 
 
 class ResampledProbe(Probe):

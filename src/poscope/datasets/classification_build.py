@@ -13,7 +13,7 @@ from poscope.datasets.corpus import Corpus
 from poscope.datasets.counts import count, report
 from poscope.datasets.division import Division, divide_into_folds, divide_into_splits
 from poscope.datasets.examples import Examples
-from poscope.datasets.labels import check_seen, label_numbers, resolve_labels
+from poscope.datasets.labels import check_seen, check_usable, label_numbers, resolve_labels
 from poscope.datasets.reading import read_parts
 from poscope.datasets.splits import ALL, TEST, TRAIN, VALIDATION, check_roles
 from poscope.files import write_json
@@ -99,6 +99,7 @@ def _labels(
     numbers = {role: label_numbers(part, labels) for role, part in parts.items()}
     for role in (VALIDATION, TEST):
         if role in parts:
+            check_usable(parts[role])
             check_seen(parts[role], numbers[role], numbers[training], labels)
     return list(labels.values()), numbers
 

@@ -170,13 +170,18 @@ def _split(table: pa.Table, buckets: Buckets) -> Split:
     offsets = texts.offsets.to_numpy().astype(np.int64)
     numbers = pc.index_in(table.column("bucket"), value_set=pa.array(buckets.names, pa.string()))
     return Split(
-        ids=np.array(texts.flatten(), dtype=np.int32),
+        ids=_numpy(texts.flatten(), np.int32),
         offsets=offsets - offsets[0],
-        labels=np.array(table.column("label"), dtype=np.int64),
-        lengths=np.array(table.column("length"), dtype=np.int32),
-        buckets=np.array(numbers, dtype=np.int8),
-        row_ids=np.array(table.column("id"), dtype=np.int64),
+        labels=_numpy(table.column("label"), np.int64),
+        lengths=_numpy(table.column("length"), np.int32),
+        buckets=_numpy(numbers, np.int8),
+        row_ids=_numpy(table.column("id"), np.int64),
     )
+
+
+def _numpy(column: pa.Array | pa.ChunkedArray, kind: type[np.generic]) -> np.ndarray:
+    """A copy, since Arrow's memory is read-only and torch warns of that."""
+    return np.array(column.to_numpy(), dtype=kind, copy=True)
 
 
 def _table(path: Path, columns: list[str]) -> pa.Table:

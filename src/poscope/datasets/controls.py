@@ -7,12 +7,12 @@ real set:
     clause   := phrase verb adverb? phrase
     phrase   := determiner adjective{0,2} noun
 
-Sentences come in pairs of opposite labels. In `order` two particles are put in, anywhere but near the ends and near
-each other, and the label says which stands first; a pair is one sentence with the particles exchanged. So the label is
-exactly independent of the bag of words, of the length and of the first and last two words, no two neighbouring words
-give it away, and a network without positions that reads out the last token must give both sentences the same score.
-In `bag` every noun belongs to one of two families, the label names the family with more nouns, and a pair is one
-sentence with each noun exchanged for its partner in the other family.
+Sentences come in pairs of opposite labels. In `order` two particles are thrown in, each between commas, and the label
+says which stands first; a pair is one sentence with the particles exchanged. Since both have the same neighbours, the
+members of a pair agree exactly in their words, in their pairs of neighbouring words, in length and in the first and
+last two words: what looks at those alone is at chance, and a network without positions that reads out the last token
+must give both the same score. In `bag` every noun belongs to one of two families, the label names the family with
+more nouns, and a pair is one sentence with each noun exchanged for its partner in the other family.
 """
 
 import math
@@ -33,15 +33,15 @@ NOUNS = tuple(stem + "em" for stem in _STEMS)
 VERBS = tuple(stem + "ot" for stem in _STEMS)
 ADJECTIVES = tuple(stem + "il" for stem in _STEMS)
 ADVERBS = tuple(stem + "un" for stem in _STEMS)
-STOP = "."
+STOP, COMMA = ".", ","
 
 PARTICLES = ("pim", "bof")
 """`order`: which of the two comes first is the label; each stands in every sentence once."""
 FAMILIES = (NOUNS[:8], NOUNS[8:])
 """`bag`: two families of nouns; the i-th of one is the partner of the i-th of the other."""
 
-SHORTEST = 10
-"""Words of the shortest sentences, with the full stop: below, the grammar and its particles have too little room."""
+SHORTEST = 12
+"""Words of the shortest sentences, marks counted: below, the grammar and its particles have too little room."""
 _MEAN_EXTRA = (
     10.0  # words above the shortest; lengths fall off exponentially, so that all buckets are filled
 )
@@ -49,8 +49,7 @@ _MOST_EXTRA = (
     5  # words that a clause can take beside its five: two adjectives in each phrase, an adverb
 )
 _CLAUSE = 6  # words of a bare clause with the link or stop after it
-_MARGIN = 2  # `order`: words at either end of a sentence that are no particles
-_APART = 3  # `order`: the particles are at least so many places apart
+_PARENTHESIS = 3  # words of a particle with its commas
 _MAJORITY = 3 / 4  # `bag`: least share of the larger family
 _MOST_DRAWS = 1000
 
@@ -131,22 +130,22 @@ def _new_pair(
 
 
 def _order_pair(length: int, rng: random.Random) -> tuple[Sentence, Sentence]:
-    words = [rng.choice(NOUNS) if word is None else word for word in _frame(length - 2, rng)]
-    room = range(_MARGIN, length - _MARGIN)
-    places = [(one, other) for one in room for other in room if one + _APART <= other]
-    chosen = rng.choice(places)
-    return _with_particles(words, chosen, PARTICLES, 0), _with_particles(
-        words, chosen, PARTICLES[::-1], 1
+    frame = _frame(length - len(PARTICLES) * _PARENTHESIS, rng)
+    words = [rng.choice(NOUNS) if word is None else word for word in frame]
+    # Before which words: neither the first, which begins the sentence, nor the stop, before which a word stands.
+    places = sorted(rng.sample(range(1, len(words) - 1), len(PARTICLES)))
+    return _with_particles(words, places, PARTICLES, 0), _with_particles(
+        words, places, PARTICLES[::-1], 1
     )
 
 
 def _with_particles(
-    words: list[str], places: tuple[int, int], particles: tuple[str, ...], label: int
+    words: list[str], places: list[int], particles: tuple[str, ...], label: int
 ) -> Sentence:
-    """The sentence that has `particles` at `places`; those are ascending and count the particles themselves."""
+    """The sentence with `particles` before the words at `places`, which ascend."""
     filled = list(words)
-    for place, particle in zip(places, particles, strict=True):
-        filled.insert(place, particle)
+    for place, particle in reversed(list(zip(places, particles, strict=True))):
+        filled[place:place] = [COMMA, particle, COMMA]
     return Sentence(tuple(filled), label)
 
 

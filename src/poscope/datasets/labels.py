@@ -24,12 +24,8 @@ def resolve_labels(training: Examples, allowed: Mapping[str, str] | None) -> dic
     Raises:
         DataError: nothing is usable, fewer than two labels occur, or two labels have one name.
     """
+    check_usable(training)
     present = {example.label for example in training.examples}
-    if not present:
-        raise DataError(
-            f"{training.place} has no usable example: of {training.read} {training.unit}s read, dropped were "
-            f"{training.dropped or 'none'}"
-        )
     if len(present) == 1:
         raise DataError(
             f"{training.place}: all {len(training.examples)} examples have the label {min(present)!r}; "
@@ -45,6 +41,19 @@ def resolve_labels(training: Examples, allowed: Mapping[str, str] | None) -> dic
             f"two labels have one name among {listed(names.values())}: give each its own"
         )
     return {value: names[value] for value in _in_order(names)}
+
+
+def check_usable(examples: Examples) -> None:
+    """See that there is something in a part of a data set.
+
+    Raises:
+        DataError: there is not; the message says how much was read and dropped.
+    """
+    if not examples.examples:
+        raise DataError(
+            f"{examples.place} has no usable example: of {examples.read} {examples.unit}s read, dropped were "
+            f"{examples.dropped or 'none'}"
+        )
 
 
 def label_numbers(examples: Examples, labels: Mapping[str, str]) -> np.ndarray:

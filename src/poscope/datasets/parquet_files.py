@@ -18,7 +18,7 @@ def read_parquet(place: str, *, text_column: str, label_column: str) -> Examples
         DataError: no such file, no Parquet file, a missing column, a text that is no string or has no label.
     """
     try:
-        stream = Path(place).open("rb")
+        stream = Path(place).open("rb")  # noqa: SIM115  # closed below, under errors of another kind
     except OSError as error:
         raise DataError(f"cannot read {place}: {error.strerror or error}") from error
     with stream:

@@ -43,15 +43,17 @@ def run(
         mlp_repeats: repeats of the perceptron, which takes seconds each.
 
     Returns:
-        `mae`, `mae_train` of linear regression; the same with `_svr`, `_mlp` before `_train`; `mae_chance`, of the training
-        rows' mean position.
+        `mae`, `mae_train` of linear regression; the same with `_svr`, `_mlp` before `_train`; `mae_chance`, of the
+        training rows' mean position.
 
     Raises:
         ProbeError: an unknown regressor, fewer positions than folds, or an unusable table.
     """
     rows = probed_rows(table, positions)
     targets = np.arange(len(rows), dtype=np.float64)
-    splits = [shuffled_folds(len(rows), folds, generator(seed, repeat)) for repeat in range(repeats)]
+    splits = [
+        shuffled_folds(len(rows), folds, generator(seed, repeat)) for repeat in range(repeats)
+    ]
     fits: dict[str, tuple[Callable[[], Regression], int]] = {
         "linear": (lambda: _linear(rows, targets), repeats),
         "svr": (lambda: _svr(rows, targets, svr), repeats),

@@ -34,16 +34,17 @@ class Breaks:
 def find_breaks(pairs: np.ndarray, *, window: int, threshold: float) -> Breaks:
     """Score every boundary, and call the breaks.
 
-    With S_ij the similarity and m_k its mean at offset k, let c(b) be the mean over offsets k = 1 … window of the mean of
-    S_ij − m_k over the pairs i < b ≤ j = i + k. A break makes c dip at b and nowhere beyond the window, so that the drop
+    With S_ij the similarity and m_k its mean at offset k, let c(b) be the mean over offsets k = 1 … window of the
+    mean of S_ij − m_k over the pairs i < b ≤ j = i + k. A break makes c dip at b and nowhere beyond the window, so
+    that the drop
 
         (c(b − window) + c(b + window)) / 2 − c(b)
 
     stands out, while a slow change along the table cancels. The score is the drop's distance from the median drop in
-    robust standard deviations: 1.4826 times the median absolute deviation, over all boundaries or over those within four
-    windows, whichever is larger. A break is a boundary whose score reaches the threshold and is the largest within the
-    window on both sides. With window 8 and threshold 6, tables without a break (independent rows, random walks, smooth
-    and rough kernels) score above 5 in less than one of a hundred.
+    robust standard deviations: 1.4826 times the median absolute deviation, over all boundaries or over those within
+    four windows, whichever is larger. A break is a boundary whose score reaches the threshold and is the largest
+    within the window on both sides. With window 8 and threshold 6, tables without a break (independent rows, random
+    walks, smooth and rough kernels) score above 5 in less than one of a hundred.
 
     Args:
         pairs: similarities by offset, as `by_offset` arranges them, shape (positions, positions).

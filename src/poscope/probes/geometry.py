@@ -1,17 +1,16 @@
 """Is similarity a function of the offset alone, falling, and the same both ways?
 
-The three properties of position embeddings that Wang et al. 2021 (On Position Embeddings in BERT, ICLR) name, measured on
-cosine similarities S_ij.
+The three properties of position embeddings that Wang et al. 2021 (On Position Embeddings in BERT, ICLR) name,
+measured on cosine similarities S_ij.
 """
 
 import numpy as np
 
-from poscope.probes.jackknife import Measured, jackknifed
-from poscope.probes.offsets import by_offset, mean_along, with_gaps
+from poscope.probes.jackknife import Measured, Resampling, jackknifed
+from poscope.probes.offsets import by_offset, mean_along, pair_similarities, with_gaps
 from poscope.probes.ranks import row_rank_correlations
 from poscope.probes.result import ProbeResult
 from poscope.probes.sampling import probed_rows
-from poscope.probes.similarity import pair_similarities
 
 # Similarities whose standard deviation is below this are equal but for rounding.
 _ROUNDING = 1e-6
@@ -33,15 +32,15 @@ def run(
         window: largest offset of `monotonicity_window`.
 
     Returns:
-        `translation_invariance`, `monotonicity` over all offsets, `monotonicity_window` up to the window, `symmetry`: see
-        the functions of these names. All are 1 where the property holds exactly.
+        `translation_invariance`, `monotonicity` over all offsets, `monotonicity_window` up to the window, `symmetry`:
+        see the functions of these names. All are 1 where the property holds exactly.
 
     Raises:
         ProbeError: an unusable table.
     """
     rows = probed_rows(table, positions)
     similarities, notes = pair_similarities(rows)
-    directed = rows.any(axis=1)
+    directed = np.any(rows != 0, axis=1)
 
     def measure(kept: np.ndarray) -> Measured:
         pairs = by_offset(with_gaps(similarities, kept))
@@ -60,9 +59,7 @@ def run(
         "monotonicity_window": (-1.0, 1.0),
         "symmetry": (-1.0, 1.0),
     }
-    figures = jackknifed(
-        measure, len(rows), left_out=left_out, repeats=repeats, seed=seed, bounds=bounds
-    )
+    figures = jackknifed(measure, len(rows), Resampling(left_out, repeats, seed), bounds=bounds)
     return ProbeResult(tuple(figures), notes=notes)
 
 

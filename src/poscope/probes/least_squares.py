@@ -1,27 +1,33 @@
 """Cross-validated least squares with one factorisation for all folds and repeats.
 
 Linear regression with intercept on the rows of a table, of the smallest norm where it is not unique, as scikit-learn's
-`LinearRegression` fits it. Let X = U S Vᵀ be the centred rows (n, dim) and y the centred targets. The residuals of the held
-out rows S, of a fit without them, follow from the factors of all rows:
+`LinearRegression` fits it. Let X = U S Vᵀ be the centred rows (n, dim) and y the targets. What a fit without the rows S
+leaves over on them follows from factors of all rows, e_S = (A_SS)⁻¹ (A y)_S, with
 
-- Fewer directions than training rows: e_S = (I − H_SS)⁻¹ (y − H y)_S with the hat matrix H = U Uᵀ + 1/n.
-- All rows independent (a wide table), so that every fit passes through its training targets: with B = U_S S⁻¹ and
-  c = S⁻¹ Uᵀ y it is the least-squares solution of Bᵀ e_S = c. (The first formula in the limit of a vanishing ridge, where
-  (X Xᵀ)⁺ = U S⁻² Uᵀ takes the place of I − H; solved in this form the condition number is not squared.)
+- A = I − 1/n − U Uᵀ, where there are fewer directions than training rows;
+- A = (X Xᵀ)⁺, where all rows are independent (a wide table), so that every fit passes through its training targets.
+  It is the limit of the first for ridge regression with a vanishing penalty. Where X is ill-conditioned, forming A
+  would square its condition number; then, with B = U_S S⁻¹ and c = S⁻¹ Uᵀ y, e_S is the least-squares solution of Bᵀ
+  e_S = c.
 
-In between, and where a training fold has fewer directions than all rows have, the fold is solved on its own.
+On the other rows the fit leaves over A y − A_{·S} e_S, or nothing. In between, and where a training fold has fewer
+directions than all rows have, the fold is solved on its own.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lstsq, qr, solve_triangular
+from scipy.linalg.lapack import dpocon, dpotrf, dpotri
 
 from poscope.probes.sampling import Fold
 
 _EPSILON = float(np.finfo(np.float64).eps)
 # A held-out block whose smallest pivot is below this share of the largest says that the fold lacks a direction.
 _SMALLEST_PIVOT = 1e-9
+# Least reciprocal condition number of X Xᵀ at which its inverse keeps eight digits.
+_LEAST_CONDITION = 1e-8
 
 
 @dataclass(frozen=True)
@@ -40,24 +46,23 @@ class LeastSquares:
     """
 
     def __init__(self, rows: np.ndarray) -> None:
-        basis, values, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
-        kept = values > _EPSILON * max(rows.shape) * values[0]
-        self._basis = basis[:, kept]  # (positions, rank)
-        self._values = values[kept]
-        self._interpolates = len(self._values) == len(rows) - 1
-
-    @property
-    def rank(self) -> int:
-        """Directions in which the rows differ."""
-        return len(self._values)
+        self._centred = rows - rows.mean(axis=0)
+        self._inverse = _inverse_gram(self._centred)
 
     def residuals(self, targets: np.ndarray, fold: Fold) -> Residuals:
-        """Residuals of a fit on the fold's training rows; `targets` has shape (positions,)."""
+        """Residuals of a fit on the fold's training rows.
+
+        Args:
+            targets: shape (positions,) or (positions, targets); those of held-out rows only enter their own residuals.
+            fold: rows to fit on, rows to hold out.
+        """
         quick = None
-        if self._interpolates:
+        if self._inverse is not None:
+            quick = _by_response(self._inverse, targets, fold, interpolates=True)
+        elif self.rank == len(self._centred) - 1:
             quick = self._interpolated(targets, fold)
         elif self.rank < len(fold.train):
-            quick = self._projected(targets, fold)
+            quick = _by_response(self._left_over, targets, fold, interpolates=False)
         return self.directly(targets, fold) if quick is None else quick
 
     def directly(self, targets: np.ndarray, fold: Fold) -> Residuals:
@@ -65,36 +70,86 @@ class LeastSquares:
         # Coordinates of the rows in their own directions: fits are the same in these, and cheaper.
         coordinates = self._basis * self._values
         train, test = coordinates[fold.train], coordinates[fold.test]
-        centre, level = train.mean(axis=0), targets[fold.train].mean()
+        centre, level = train.mean(axis=0), targets[fold.train].mean(axis=0)
         weights = _smallest_solution(train - centre, targets[fold.train] - level)
         return Residuals(
             targets[fold.train] - level - (train - centre) @ weights,
             targets[fold.test] - level - (test - centre) @ weights,
         )
 
+    @property
+    def rank(self) -> int:
+        """Directions in which the rows differ."""
+        return len(self._values)
+
+    @property
+    def _basis(self) -> np.ndarray:
+        return self._factors[0]  # U, shape (positions, rank)
+
+    @property
+    def _values(self) -> np.ndarray:
+        return self._factors[1]  # S, shape (rank,)
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+        basis, values, _ = np.linalg.svd(self._centred, full_matrices=False)
+        kept = values > _EPSILON * max(self._centred.shape) * values[0]
+        return basis[:, kept], values[kept]
+
+    @cached_property
+    def _left_over(self) -> np.ndarray:
+        """I − 1/n − U Uᵀ, which takes targets to what a fit on all rows leaves over of them."""
+        count = len(self._centred)
+        return np.asarray(np.eye(count) - 1 / count - self._basis @ self._basis.T)
+
     def _interpolated(self, targets: np.ndarray, fold: Fold) -> Residuals | None:
         scaled = self._basis[fold.test].T / self._values[:, None]  # (rank, held out)
-        wanted = (self._basis.T @ (targets - targets.mean())) / self._values
+        wanted = (self._basis.T @ (targets - targets.mean(axis=0))).T / self._values
         directions, triangle = qr(scaled, mode="economic", check_finite=False)
         if not _full_rank(np.diag(triangle)):
             return None
-        held_out = solve_triangular(triangle, directions.T @ wanted, check_finite=False)
-        return Residuals(np.zeros(len(fold.train)), held_out)
+        held_out = solve_triangular(triangle, directions.T @ wanted.T, check_finite=False)
+        return Residuals(np.zeros_like(targets[fold.train]), held_out)
 
-    def _projected(self, targets: np.ndarray, fold: Fold) -> Residuals | None:
-        centred = targets - targets.mean()
-        over = centred - self._basis @ (self._basis.T @ centred)
-        test, train = self._basis[fold.test], self._basis[fold.train]
-        share = 1 / len(self._basis)
-        try:
-            factor = cho_factor(np.eye(len(test)) - test @ test.T - share, check_finite=False)
-        except LinAlgError:
-            return None
-        if not _full_rank(np.diag(factor[0]) ** 2):
-            return None
-        held_out = cho_solve(factor, over[fold.test], check_finite=False)
-        fitted = over[fold.train] + train @ (test.T @ held_out) + share * held_out.sum()
-        return Residuals(fitted, held_out)
+
+def _inverse_gram(centred: np.ndarray) -> np.ndarray | None:
+    """(X Xᵀ)⁺ of centred rows that are independent but for their sum; None if they are not, or too nearly dependent."""
+    count, dim = centred.shape
+    if dim < count - 1:
+        return None
+    gram = centred @ centred.T
+    # Centring has taken the direction of ones away; a value of its own there makes the matrix invertible.
+    level = float(np.trace(gram)) / count**2
+    if level == 0:
+        return None
+    gram += level
+    norm = float(np.abs(gram).sum(axis=0).max())
+    factor, fault = dpotrf(gram, lower=1)
+    if fault or dpocon(factor, norm, uplo="L")[0] < _LEAST_CONDITION:
+        return None
+    lower = np.tril(dpotri(factor, lower=1)[0])
+    inverse = lower + np.tril(lower, -1).T
+    return np.asarray(inverse - 1 / (level * count**2))
+
+
+def _by_response(
+    response: np.ndarray, targets: np.ndarray, fold: Fold, *, interpolates: bool
+) -> Residuals | None:
+    """Residuals by e_S = (A_SS)⁻¹ (A y)_S; None where the training rows lack a direction that all rows have."""
+    block = response[np.ix_(fold.test, fold.test)]
+    over = response @ (targets - targets.mean(axis=0))
+    try:
+        factor = cho_factor(block, check_finite=False)
+    except LinAlgError:
+        return None
+    if not _full_rank(np.diag(factor[0]) ** 2):
+        return None
+    held_out = cho_solve(factor, over[fold.test], check_finite=False)
+    if interpolates:
+        return Residuals(np.zeros_like(targets[fold.train]), held_out)
+    return Residuals(
+        over[fold.train] - response[np.ix_(fold.train, fold.test)] @ held_out, held_out
+    )
 
 
 def _full_rank(pivots: np.ndarray) -> bool:
@@ -103,6 +158,6 @@ def _full_rank(pivots: np.ndarray) -> bool:
 
 
 def _smallest_solution(rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Least-squares weights of the smallest norm for centred rows (m, rank) and targets (m,)."""
+    """Least-squares weights of the smallest norm for centred rows (m, rank) and targets (m,) or (m, targets)."""
     tolerance = _EPSILON * max(rows.shape)
     return np.asarray(lstsq(rows, targets, cond=tolerance, check_finite=False)[0])

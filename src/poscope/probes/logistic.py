@@ -1,7 +1,7 @@
 """Logistic regression on pairs of rows, by Newton's method in the coordinates that cost least.
 
-Minimises ½‖w‖² + C Σ log(1 + exp(−y s)) with y = ±1 and scores s, as scikit-learn's `LogisticRegression` does. That stops
-at a gradient of 10⁻⁴, this at the optimum.
+Minimises ½‖w‖² + C Σ log(1 + exp(−y s)) with y = ±1 and scores s, as scikit-learn's `LogisticRegression` does. That
+stops at a gradient of 10⁻⁴, this at the optimum.
 """
 
 from collections.abc import Callable
@@ -121,12 +121,18 @@ def _sizes(
     (weights, scores), (step, moved) = at, move
     # ½ αᵀ K α along the step, without forming it anew for each size.
     inner = kernel @ weights
-    square = [(weights * inner).sum(0) / 2, (step * inner).sum(0), (step * (kernel @ step)).sum(0) / 2]
+    square = [
+        (weights * inner).sum(0) / 2,
+        (step * inner).sum(0),
+        (step * (kernel @ step)).sum(0) / 2,
+    ]
     loss = _losses(labels, scores, fitted, c)
     sizes = np.ones(fitted.shape[1])
     for _ in range(30):
         change = square[1] * sizes + square[2] * sizes**2
-        worse = _losses(labels, scores + sizes * moved, fitted, c) + change > loss + 1e-9 * (1 + loss)
+        worse = _losses(labels, scores + sizes * moved, fitted, c) + change > loss + 1e-9 * (
+            1 + loss
+        )
         if not worse.any():
             break
         sizes = np.where(worse, sizes / 2, sizes)
@@ -134,7 +140,9 @@ def _sizes(
 
 
 def _losses(labels: Matrix, scores: Matrix, fitted: Matrix, c: float) -> Matrix:
-    return np.asarray(c * np.where(fitted, np.logaddexp(0, -labels[:, None] * scores), 0.0).sum(axis=0))
+    return np.asarray(
+        c * np.where(fitted, np.logaddexp(0, -labels[:, None] * scores), 0.0).sum(axis=0)
+    )
 
 
 def fit_differences(
@@ -142,11 +150,11 @@ def fit_differences(
 ) -> Matrix:
     """Logistic regression of a label on the difference of two rows, without intercept: the weights, shape (dim,).
 
-    With both orders of every pair in the data, regression on the two rows side by side is this: its weights for the second
-    row are those for the first with the sign turned, and its intercept is nil.
+    With both orders of every pair in the data, regression on the two rows side by side is this: its weights for the
+    second row are those for the first with the sign turned, and its intercept is nil.
 
-    The loss depends on the scores of positions, so that its curvature is a weighted Laplacian over positions: the cost of
-    a step does not grow with the number of pairs.
+    The loss depends on the scores of positions, so that its curvature is a weighted Laplacian over positions: the
+    cost of a step does not grow with the number of pairs.
 
     Args:
         rows: shape (positions, dim).

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from poscope.tables.cosine import cosine_matrix
+
 
 def with_gaps(matrix: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """The matrix, shape (positions, positions), with NaN in the rows and columns of positions not in `kept`."""
@@ -36,3 +38,15 @@ def sd_along(values: np.ndarray) -> np.ndarray:
     variance = np.full(len(values), np.nan)
     np.divide(squares.sum(axis=1), counts - 1, out=variance, where=counts > 1)
     return np.sqrt(variance)
+
+
+def pair_similarities(rows: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Cosines of all pairs, NaN where a row is nil, shape (positions, positions); and a note on such rows."""
+    directed = np.flatnonzero(rows.any(axis=1))
+    similarities = with_gaps(cosine_matrix(rows), directed)
+    missing = len(rows) - len(directed)
+    if not missing:
+        return similarities, ()
+    return similarities, (
+        f"{missing} of {len(rows)} rows are nil, have no direction and are left out",
+    )

@@ -23,9 +23,9 @@ def run(
 ) -> ProbeResult:
     """Share of wrong answers, by two protocols.
 
-    The sound one draws pairs within held-out positions after fitting on pairs of the others, each pair in both orders. The
-    published one draws ordered pairs at random and holds out pairs: positions of a test pair stand in training pairs too.
-    A score of exactly nil, as a table of zeros gives, answers "second comes first".
+    The sound one draws pairs within held-out positions after fitting on pairs of the others, each pair in both
+    orders. The published one draws ordered pairs at random and holds out pairs: positions of a test pair stand in
+    training pairs too. A score of exactly nil, as a table of zeros gives, answers "second comes first".
 
     Args:
         table: float32, shape (positions, dim).

@@ -38,12 +38,12 @@ def half_width(profile: np.ndarray) -> float | str:
 def ripple(profile: np.ndarray) -> tuple[float | str, float | str]:
     """How periodic the profile is, and its period.
 
-    Let q_k = k (p_{k+1} − p_{k−1}) / 2, the slope of the profile p over the logarithm of the offset, for offsets up to half
-    the positions, minus its mean and tapered by a Hann window. The periodicity is the share of q's spectral power in
-    the strongest frequency and its two neighbours, among frequencies that complete three cycles or more. A sinusoid's
-    profile falls like −ln k with a ripple whose height falls like 1 / k (its frequencies are spaced evenly on a
-    logarithmic scale): q makes that level and even. A kernel that falls without coming back has its power in slower
-    frequencies, and noise has it spread over all.
+    Let q_k = k (p_{k+1} − p_{k−1}) / 2, the slope of the profile p over the logarithm of the offset, for offsets up
+    to half the positions, minus its mean and tapered by a Hann window. The periodicity is the share of q's spectral
+    power in the strongest frequency and its two neighbours, among frequencies that complete three cycles or more. A
+    sinusoid's profile falls like −ln k with a ripple whose height falls like 1 / k (its frequencies are spaced evenly
+    on a logarithmic scale): q makes that level and even. A kernel that falls without coming back has its power in
+    slower frequencies, and noise has it spread over all.
 
     Args:
         profile: similarity by offset 0 … positions − 1, NaN where there is no pair.

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from poscope.probes.jackknife import Measured, jackknifed
-from poscope.probes.result import ProbeResult, numbers
+from poscope.probes.jackknife import Measured, Resampling, jackknifed
+from poscope.probes.result import ProbeResult, Series, numbers
 from poscope.probes.sampling import probed_rows
 
 _SHARES = (50, 90, 99)
@@ -29,9 +29,10 @@ def run(
         center: subtract the rows' mean; without it the first component is mostly the mean itself.
 
     Returns:
-        `components_50`, `components_90`, `components_99`: the least number of eigenvalues, largest first, that sum up to
-        that percentage of all; `effective_rank`: exp(−Σ s ln s) over the eigenvalues' shares s (Roy & Vetterli 2007, of the
-        covariance matrix). Series `cumulative_share` (components, share). Undefined where all rows are equal.
+        `components_50`, `components_90`, `components_99`: the least number of eigenvalues, largest first, that sum up
+        to that percentage of all; `effective_rank`: exp(−Σ s ln s) over the eigenvalues' shares s (Roy & Vetterli
+        2007, of the covariance matrix). Series `cumulative_share` (components, share). Undefined where all rows are
+        equal.
 
     Raises:
         ProbeError: an unusable table.
@@ -43,11 +44,9 @@ def run(
 
     most = float(min(rows.shape))
     bounds = dict.fromkeys(_METRICS, (1.0, most))
-    figures = jackknifed(
-        measure, len(rows), left_out=left_out, repeats=repeats, seed=seed, bounds=bounds
-    )
+    figures = jackknifed(measure, len(rows), Resampling(left_out, repeats, seed), bounds=bounds)
     cumulative = np.cumsum(eigenvalue_shares(rows, center=center))
-    series = {
+    series: dict[str, Series] = {
         "cumulative_share": {
             "components": list(range(1, len(cumulative) + 1)),
             "share": numbers(np.minimum(cumulative, 1.0)),

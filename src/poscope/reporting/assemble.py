@@ -3,7 +3,8 @@
 import os
 import platform
 from collections.abc import Iterable, Sequence
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from poscope import __version__
@@ -49,7 +50,11 @@ def source_rows(paths: Sequence[PathLike]) -> list[dict[str, str]]:
 
 def run_facts() -> dict[str, str]:
     """Versions of what computed the study."""
-    versions = {name: version(name) for name in _PACKAGES}
+    versions = {}
+    for name in _PACKAGES:
+        # The environment of this job alone need not hold what other jobs ran on.
+        with suppress(PackageNotFoundError):
+            versions[name] = version(name)
     return {"poscope": __version__, "Python": platform.python_version(), **versions}
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 from poscope.reporting.labels import MetricLabel, describe
 
 SIGNIFICANT = 0.05
-UNDEFINED = "–"  # noqa: RUF001 — an en dash is what a table shows for nothing
+UNDEFINED = "–"
 DAGGER = "†"
 
 
@@ -97,7 +97,7 @@ def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
 
 def _cell(figure: Mapping[str, Any], label: MetricLabel) -> Cell:
     published = _number(figure.get("published"))
-    printed = "" if published is None else f"{published:.10g}".replace("-", "−")  # noqa: RUF001
+    printed = "" if published is None else f"{published:.10g}".replace("-", "−")
     mean = _number(figure.get("mean"))
     if mean is None:
         return Cell(UNDEFINED, published=printed)
@@ -131,7 +131,7 @@ def rounded(mean: float, half_width: float | None, digits: int) -> tuple[str, st
 
 def _fixed(value: float, decimals: int) -> str:
     # Adding nought turns the negative nought that rounding may leave into nought.
-    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")  # noqa: RUF001
+    return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
 def _number(value: Any) -> float | None:

@@ -59,7 +59,9 @@ _LABELS = {
     "break_position": _count("Strongest break", "positions"),
     "break_strength": MetricLabel("Break strength", digits=2),
     "periodicity": MetricLabel("Periodicity"),
-    "half_width": _count("Half width", "positions"),
+    "period": MetricLabel("Period", "positions", 1),
+    # "Half-width" alone would be taken for that of the interval.
+    "half_width": MetricLabel("Half-decay offset", "positions", 1),
     "components_50": _count("50 %", "components"),
     "components_90": _count("90 %", "components"),
     "components_99": _count("99 %", "components"),

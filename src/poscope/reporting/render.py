@@ -18,7 +18,7 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",  # \textquotedbl fails in LaTeX's default encoding, OT1
     "<": "$<$",
     ">": "$>$",
     "|": r"$\vert$",
@@ -28,8 +28,8 @@ _LATEX = {
     "²": r"$^{2}$",
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
-    "−": "$-$",  # noqa: RUF001 — a minus sign
-    "–": "--",  # noqa: RUF001 — an en dash
+    "−": "$-$",
+    "–": "--",
 }
 
 # More columns than this are set smaller and closer.
@@ -121,7 +121,9 @@ def markdown_text(text: str) -> str:
 
 def latex_text(text: str) -> str:
     """Text that LaTeX sets as it is, in one line."""
-    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+    # Two hyphens would become a dash: names of pairs have them.
+    apart = re.sub("-(?=-)", "-\0", _one_line(text))
+    return "".join("{}" if c == "\0" else _LATEX.get(c, c) for c in apart)
 
 
 def _one_line(text: str) -> str:

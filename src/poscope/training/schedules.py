@@ -30,8 +30,9 @@ def learning_rate(
         raise ValueError(f"a schedule is one of {', '.join(SCHEDULES)}, and not {schedule!r}")
     if step < warmup_steps:
         return peak * step / warmup_steps
+    at_peak = max(warmup_steps, 1)
     if schedule == "inverse_square_root":
-        return peak * math.sqrt(max(warmup_steps, 1) / step)
+        return peak * math.sqrt(at_peak / step)
     if schedule == "linear":
-        return peak * max(total_steps + 1 - step, 0) / max(total_steps + 1 - warmup_steps, 1)
+        return peak * max(total_steps + 1 - step, 0) / max(total_steps + 1 - at_peak, 1)
     return peak

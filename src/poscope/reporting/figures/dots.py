@@ -46,7 +46,9 @@ def dot(axes: Axes, y: float, value: Value, *, colour: str, marker: str, filled:
     if value.low is not None and value.high is not None:
         axes.plot([value.low, value.high], [y, y], color=colour, lw=1.1, zorder=3)
     face = colour if filled else "white"
-    axes.plot([value.mean], [y], marker=marker, mfc=face, mec=colour, zorder=4, **_MARKER)
+    axes.plot(
+        [value.mean], [y], marker=marker, mfc=face, mec=colour, zorder=4, clip_on=False, **_MARKER
+    )
 
 
 def chance(axes: Axes, value: float, row: int | None = None) -> None:

@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from poscope.probes.similarity import cosine_matrix
 from poscope.reporting.figures import style
 from poscope.reporting.figures.data import in_study_order
+from poscope.tables.cosine import cosine_matrix
 from poscope.tables.position_table import read_position_table
 
 # Perceptually uniform and readable in grey: from dark (unlike) to light (alike).
@@ -69,14 +69,20 @@ def _matrices(
 ) -> dict[str, np.ndarray]:
     paths = in_study_order({Path(path).stem: path for path in inputs}, labels)
     return {
-        name: cosine_matrix(read_position_table(path).values[:positions])
+        name: _similarities(read_position_table(path).values[:positions])
         for name, path in paths.items()
     }
 
 
+def _similarities(rows: np.ndarray) -> np.ndarray:
+    """Cosines, masked where a row is nil and has no direction, shape (positions, positions)."""
+    nil = np.asarray(~rows.any(axis=1))  # (positions,)
+    return np.ma.masked_array(cosine_matrix(rows), mask=nil[:, None] | nil[None, :])
+
+
 def _scale(matrices: Sequence[np.ndarray]) -> Normalize:
     """One scale for all panels: up to 1, and down to the least similarity, rounded to a tenth."""
-    least = min(float(matrix.min()) for matrix in matrices)
+    least = min((float(m.min()) for m in matrices if np.ma.count(m)), default=0.0)
     # Rounding first keeps -1e-17 from costing a tenth of the scale.
     return Normalize(max(-1.0, min(0.0, math.floor(round(least, 6) * 10) / 10)), 1.0)
 
@@ -101,7 +107,7 @@ def _draw_panel(axes: Axes, matrix: np.ndarray, norm: Normalize) -> Any:
     step = _tick_step(len(matrix))
     axes.set_xticks(range(0, len(matrix), step))
     axes.set_yticks(range(0, len(matrix), step))
-    if not matrix.any():  # a table of zeros: no vector has a direction
+    if not np.ma.count(matrix):  # a table of zeros: no vector has a direction
         picture.set_visible(False)
         style.mark_undefined(axes)
     return picture

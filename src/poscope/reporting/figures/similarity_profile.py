@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,13 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from poscope.reporting.figures import style
 from poscope.reporting.figures.data import Probed, read_probes
 from poscope.reporting.figures.lines import name_lines
+
+_LINEAR_BELOW = 10.0  # robust standard deviations: breaks are called from a score in this part
 
 
 def draw(
@@ -125,14 +127,23 @@ def _finish_scores(figure: Any, panels: np.ndarray, count: int, ticks: range) ->
     for place, axes in enumerate(panels.flat):
         axes.set_axis_on() if place < count else axes.set_axis_off()
         axes.set_xticks(ticks)
-        axes.yaxis.set_major_locator(MaxNLocator(3))
-        axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+        # One table's break must not flatten those of the others: panels share the axis.
+        axes.set_yscale("symlog", linthresh=_LINEAR_BELOW)
+        axes.set_ylim(0.0, max(_LINEAR_BELOW, 1.3 * _highest(panels.flat)))
+        axes.yaxis.set_major_locator(FixedLocator([0.0, 10.0, 100.0, 1000.0]))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:g}"))
         if not ticks:
             axes.set_yticks([])
         axes.tick_params(labelbottom=place + across >= count)
         seaborn.despine(ax=axes)
     figure.supxlabel("boundary between positions", fontsize=style.TEXT_POINTS)
     figure.supylabel("break score", fontsize=style.TEXT_POINTS)
+
+
+def _highest(panels: Iterable[Axes]) -> float:
+    lines = [line.get_ydata() for axes in panels for line in axes.get_lines()[:1]]
+    return max((float(np.nanmax(line)) for line in lines), default=0.0)
 
 
 def _ticks(probes: Mapping[str, Probed]) -> range:

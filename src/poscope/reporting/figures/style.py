@@ -41,6 +41,8 @@ _THEME: dict[str, Any] = {
     # It comes with matplotlib: the same glyphs, and so the same layout, on every machine.
     "font.family": "DejaVu Sans",
     "font.size": TEXT_POINTS,
+    # Labels are the user's words: a dollar in one is no formula.
+    "text.parse_math": False,
     "axes.titlesize": TEXT_POINTS,
     "axes.labelsize": TEXT_POINTS,
     "xtick.labelsize": SMALL_POINTS,
