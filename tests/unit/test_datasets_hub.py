@@ -57,6 +57,7 @@ FILES = {
 REPOS = {
     "me/glue": {REVISION: FILES},
     "me/gated": {REVISION: FILES},
+    "me/two": {REVISION: FILES, "f" * 40: FILES},
     "me/csv": {REVISION: {"train.csv": b"words,class\na b,x\nc,y\n"}},
     "me/code": {REVISION: {"code.py": b"print('run me')", "README.md": b"---\n---\n"}},
 }
@@ -194,7 +195,7 @@ def test_a_task_from_the_hub(server, tmp_path):
             "me/code at revision 0123.* cannot be had: .*script",
         ),
         ({"config": "mnli"}, SourceError, "cannot be had: .*mnli.*sst2"),
-        ({"config": None}, SourceError, "cannot be had: .*sst2"),
+        ({"config": None}, DataError, "has the configurations 'sst2', 'other': set config to one"),
         (
             {"splits": {"train": "train", "test": "test"}},
             DataError,
@@ -210,3 +211,17 @@ def test_a_task_from_the_hub(server, tmp_path):
 def test_what_cannot_be_had(server, asked, error, message):
     with pytest.raises(error, match=f"(?s){message}"):
         read(**asked)
+
+
+def test_the_cache_answers_for_the_pinned_revision_alone(server, monkeypatch):
+    from huggingface_hub import constants
+
+    before = read("me/two")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    asked = len(server.requests)
+    assert read("me/two") == before
+    with pytest.raises(SourceError, match=r"at revision f{40}.*the cache holds another revision"):
+        read("me/two", revision="f" * 40)
+    with pytest.raises(SourceError, match="me/gated"):
+        read("me/gated")
+    assert len(server.requests) == asked

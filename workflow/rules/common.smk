@@ -168,6 +168,44 @@ def report_figures():
     return [f"results/figures/{name}.svg" for name in studied(PROBE_FIGURES)]
 
 
+def probe_code(probe):
+    """Digest of the code that computes a probe."""
+    return code("probe.py", f"poscope.probes.{probe}")
+
+
+def in_words(settings):
+    """Settings on one line."""
+    return ", ".join(f"{key} {value}" for key, value in settings.items())
+
+
+def table_facts():
+    """By table, what its figures were made with: the probe's settings and the digest of its code."""
+    return {
+        name: {
+            "probe": probe,
+            "settings": in_words(fragment(getattr(CONFIG.probes, probe))),
+            "code": probe_code(probe),
+        }
+        for name, probe in PROBE_TABLES.items()
+    }
+
+
+def figure_facts():
+    """By figure, how it was drawn and from what."""
+    return {
+        name: {
+            "drawn from": (
+                "position tables"
+                if name in DRAWS_POSITION_TABLES
+                else f"the probe {probe}"
+            ),
+            "settings": in_words(fragment(getattr(CONFIG.figures, name))),
+            "code": code("draw_figure.py", f"poscope.reporting.figures.{name}"),
+        }
+        for name, probe in PROBE_FIGURES.items()
+    }
+
+
 def study_in_short():
     """What the study is made of, for the report: nothing of the catalogues that it does not use."""
     return {

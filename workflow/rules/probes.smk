@@ -40,7 +40,7 @@ rule probe:
     conda:
         "../../envs/probes.yaml"
     params:
-        code=lambda wildcards: code("probe.py", f"poscope.probes.{wildcards.probe}"),
+        code=lambda wildcards: probe_code(wildcards.probe),
         settings=lambda wildcards: fragment(getattr(CONFIG.probes, wildcards.probe)),
     message:
         "Probing {wildcards.table}: {wildcards.probe}"

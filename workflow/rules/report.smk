@@ -20,6 +20,8 @@ rule report:
         code=code("report.py", data=[*CAPTIONS, *TEMPLATES]),
         labels=LABELS,
         study=study_in_short(),
+        table_facts=table_facts(),
+        figure_facts=figure_facts(),
     message:
         "Writing the report"
     script:

@@ -18,8 +18,8 @@ def main(job: Any) -> None:
         write_report(
             job.output[0],
             title="What do position embeddings learn?",
-            tables=table_entries(job.input.tables, CAPTIONS),
-            figures=figure_entries(job.input.figures, CAPTIONS),
+            tables=table_entries(job.input.tables, CAPTIONS, job.params.table_facts),
+            figures=figure_entries(job.input.figures, CAPTIONS, job.params.figure_facts),
             sources=source_rows(job.input.position_tables),
             labels=job.params.labels,
             facts=run_facts(),

@@ -41,8 +41,8 @@ def read_hub(
             f"{repo}: a revision is pinned by its commit id, 40 lower-case hex digits, not {revision!r}: "
             "branches and tags move"
         )
-    loaded = _load(repo, config, revision)
     place = f"the hub data set {repo}" + (f" ({config})" if config else "")
+    loaded = _load(repo, config, revision, place)
     for name in splits.values():
         if name not in loaded:
             raise DataError(
@@ -66,12 +66,26 @@ def _examples(split: Any, text_column: str, label_column: str, place: str) -> Ex
     return Examples(place, examples, len(table), dropped, unit="row", label_names=label_names)
 
 
-def _load(repo: str, config: str | None, revision: str) -> Any:
+def _load(repo: str, config: str | None, revision: str, place: str) -> Any:
     # Imported here: it takes most of a second, and only data sets from the hub need it.
-    from datasets import load_dataset
+    from datasets import load_dataset_builder
 
     with _explained(repo, revision):
-        return load_dataset(repo, config, revision=revision)
+        builder = load_dataset_builder(repo, config, revision=revision)
+    # Where the hub is out of reach, the library takes whatever revision its cache has.
+    if builder.hash != revision:
+        raise SourceError(
+            f"{place} cannot be had at revision {revision}: the hub is out of reach, and the cache holds another "
+            "revision: check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
+        )
+    # Where no configuration is named, the library takes the first.
+    if config is None and len(builder.builder_configs) > 1:
+        raise DataError(
+            f"{place} has the configurations {listed(builder.builder_configs)}: set config to one of them"
+        )
+    with _explained(repo, revision):
+        builder.download_and_prepare()
+        return builder.as_dataset()
 
 
 @contextmanager

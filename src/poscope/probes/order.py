@@ -1,13 +1,18 @@
 """Which of two positions comes first? Classification from their two rows (Wang & Chen 2020, §4.1.2)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from poscope.probes.logistic import fit_differences, fit_kernel
+from poscope.probes.difference_logistic import Pairs, position_scores
+from poscope.probes.pair_logistic import PairProblems, held_out_scores
 from poscope.probes.result import ProbeResult, repeated
 from poscope.probes.sampling import generator, probed_rows, random_pairs, shuffled_folds
 
-# Directions in which all scores together move by less than this are left out: they cannot change an answer.
-_WITHOUT_EFFECT = 1e-10
+# Scores this near to each other, relative to the largest, are equal but for rounding: of rows that are equal.
+_TIE = 1e-10
+# Numbers that the published protocol holds in one array, so that many pairs do not fill the memory.
+_LARGEST_BATCH = 2**21
 
 
 def run(
@@ -23,9 +28,9 @@ def run(
 ) -> ProbeResult:
     """Share of wrong answers, by two protocols.
 
-    The sound one draws pairs within held-out positions after fitting on pairs of the others, each pair in both
-    orders. The published one draws ordered pairs at random and holds out pairs: positions of a test pair stand in
-    training pairs too. A score of exactly nil, as a table of zeros gives, answers "second comes first".
+    The sound one scores pairs within held-out positions after fitting on pairs of the others, each pair in both orders.
+    The published one draws ordered pairs at random and holds out pairs: positions of a test pair stand in training
+    pairs too. Both are scikit-learn's `LogisticRegression`, brought to its optimum.
 
     Args:
         table: float32, shape (positions, dim).
@@ -35,21 +40,19 @@ def run(
         seed: of the first repeat.
         pairs: in each repeat of the sound protocol: the share of a fold's complement to fit on, the rest to score on.
         c: weight of the loss against the penalty ½‖w‖².
-        published_pairs: ordered pairs in each repeat of the published protocol.
+        published_pairs: ordered pairs in each repeat of the published protocol; all there are if that is fewer.
 
     Returns:
-        `error_rate`, `error_rate_train` (sound) and `error_rate_as_published`.
+        `error_rate`, `error_rate_train` (sound; a tie counts as half an error, so that a table of zeros has 0.5) and
+        `error_rate_as_published` (a score of exactly nil answers that the first does not come first).
 
     Raises:
         ProbeError: fewer positions than twice the folds (a pair needs two of a fold), or an unusable table.
     """
-    rows = _coordinates(probed_rows(table, positions), max(pairs, published_pairs) * c)
-    sound = [_sound(rows, folds, pairs, c, generator(seed, repeat)) for repeat in range(repeats)]
-    gram = rows @ rows.T
-    published = [
-        _as_published(gram, folds, published_pairs, c, generator(seed, repeat))
-        for repeat in range(repeats)
-    ]
+    gram = centred_gram(probed_rows(table, positions))
+    sound = [_sound(gram, folds, pairs, c, generator(seed, repeat)) for repeat in range(repeats)]
+    randoms = [generator(seed, repeat) for repeat in range(repeats)]
+    published = as_published(gram, folds, published_pairs, c, randoms)
     return ProbeResult(
         (
             repeated("error_rate", [test for _, test in sound], folds=folds),
@@ -59,51 +62,87 @@ def run(
     )
 
 
-def _coordinates(rows: np.ndarray, loss_weight: float) -> np.ndarray:
-    """The rows in their own directions, centred: neither changes an answer, shape (positions, directions)."""
-    basis, values, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
-    kept = values**2 * loss_weight > _WITHOUT_EFFECT
-    return np.asarray(basis[:, kept] * values[kept])
+def centred_gram(rows: np.ndarray) -> np.ndarray:
+    """Inner products of rows less their mean, shape (positions, positions).
+
+    No answer changes with the mean: the intercept, or the difference of two rows, takes it up.
+    """
+    centred = rows - rows.mean(axis=0)
+    return np.asarray(centred @ centred.T)
 
 
 def _sound(
-    rows: np.ndarray, folds: int, pairs: int, c: float, random: np.random.Generator
+    gram: np.ndarray, folds: int, pairs: int, c: float, random: np.random.Generator
 ) -> tuple[float, float]:
     """Mean error over folds that are disjoint in positions, on pairs fitted and on pairs held out."""
-    held_out = pairs // folds
+    held_out = max(1, pairs // folds)
     errors = []
-    for fold in shuffled_folds(len(rows), folds, random, at_least=2):
-        fitted = random_pairs(fold.train, pairs - held_out, random)
-        scored = random_pairs(fold.test, held_out, random)
-        weights = fit_differences(rows, *fitted, _labels(*fitted), c=c)
-        scores = rows @ weights
-        errors.append([_error(scores, *fitted), _error(scores, *scored)])
+    for fold in shuffled_folds(len(gram), folds, random, at_least=2):
+        fitted = _sorted(random_pairs(fold.train, max(1, pairs - held_out), random))
+        scored = _sorted(random_pairs(fold.test, held_out, random))
+        asked = np.append(fitted[0], scored[0]), np.append(fitted[1], scored[1])
+        scores = position_scores(gram, fold.train, fitted, asked, c=c)
+        errors.append([_error(scores, fitted), _error(scores, scored)])
     train, test = np.mean(errors, axis=0)
     return float(train), float(test)
 
 
-def _error(scores: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Share of wrong answers over both orders of each pair; a tie is right in one of them."""
-    margin = (scores[first] - scores[second]) * _labels(first, second)
-    return float(np.mean(np.where(margin == 0, 0.5, margin < 0)))
+def _sorted(pairs: Pairs) -> Pairs:
+    """The same pairs, the earlier position first."""
+    return np.minimum(*pairs), np.maximum(*pairs)
 
 
-def _labels(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.where(first < second, 1.0, -1.0)
+def _error(scores: np.ndarray, pairs: Pairs) -> float:
+    """Share of pairs whose later position has the lower score; a tie is wrong in one of the two orders."""
+    margins = scores[pairs[1]] - scores[pairs[0]]
+    tie = _TIE * float(np.abs(scores).max())
+    return float(np.mean(np.where(np.abs(margins) <= tie, 0.5, margins < 0)))
 
 
-def _as_published(
-    gram: np.ndarray, folds: int, pairs: int, c: float, random: np.random.Generator
-) -> float:
-    first, second = random_pairs(np.arange(len(gram)), pairs, random)
-    labels = _labels(first, second)
-    fitted = np.ones((pairs, folds), dtype=bool)
-    parts = shuffled_folds(pairs, folds, random)
-    for index, fold in enumerate(parts):
-        fitted[fold.test, index] = False
-    # The two rows side by side: their Gram matrix is a sum of two.
-    kernel = gram[np.ix_(first, first)] + gram[np.ix_(second, second)]
-    scores = fit_kernel(kernel, labels, fitted, c=c).scores
-    answers = np.where(scores > 0, 1.0, -1.0)
-    wrong = [np.mean(answers[f.test, i] != labels[f.test]) for i, f in enumerate(parts)]
-    return float(np.mean(wrong))
+def as_published(
+    gram: np.ndarray, folds: int, pairs: int, c: float, randoms: Sequence[np.random.Generator]
+) -> list[float]:
+    """Mean error over folds of pairs, for each repeat; as many repeats are fitted at once as memory allows."""
+    drawn = min(pairs, len(gram) ** 2)
+    at_once = max(1, _LARGEST_BATCH // (drawn * folds))
+    errors: list[float] = []
+    for start in range(0, len(randoms), at_once):
+        problems = published_problems(len(gram), folds, drawn, randoms[start : start + at_once])
+        wrong = _answers(gram, problems, c) != problems.labels
+        held_out = ~problems.fitted
+        each = (wrong & held_out).sum(axis=1) / np.maximum(held_out.sum(axis=1), 1)
+        errors.extend(each.reshape(-1, folds).mean(axis=1).tolist())
+    return errors
+
+
+def _answers(gram: np.ndarray, problems: PairProblems, c: float) -> np.ndarray:
+    return np.where(held_out_scores(gram, problems, c=c) > 0, 1.0, -1.0)
+
+
+def published_problems(
+    positions: int, folds: int, pairs: int, randoms: Sequence[np.random.Generator]
+) -> PairProblems:
+    """The published protocol's pairs and folds, a row for each fold of each repeat.
+
+    As in the authors' public code (MiuLab/PE-Study, relative.py), pairs are different cells of the square of all
+    positions, the diagonal included, labelled by whether the second position is the greater; folds are stratified by it.
+    """
+    drawn = []
+    for random in randoms:
+        cells = random.choice(positions**2, size=pairs, replace=False)
+        first, second = np.divmod(cells, positions)
+        labels = np.where(second > first, 1.0, -1.0)
+        for fold in stratified_folds(labels, folds):
+            fitted = np.ones(pairs, dtype=bool)
+            fitted[fold] = False
+            drawn.append((first, second, labels, fitted))
+    return PairProblems(*(np.array(each) for each in zip(*drawn, strict=True)))
+
+
+def stratified_folds(labels: np.ndarray, folds: int) -> list[np.ndarray]:
+    """Indices held out by each fold: as many of each label as may be, in the order in which they come."""
+    parts = [np.array_split(np.flatnonzero(labels == label), folds) for label in (-1, 1)]
+    # The label that has more to spare fills up from the other end, so that folds differ by one at most.
+    return [
+        np.sort(np.append(low, high)) for low, high in zip(parts[0], parts[1][::-1], strict=True)
+    ]

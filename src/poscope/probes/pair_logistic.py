@@ -183,7 +183,9 @@ class _Solver:
         down, below = c * _dot(at.doubts, at.motion) - incline, c * _dot(labels, at.doubts)
         cross, level = c * _dot(labels, bent), c * curvature.sum(axis=1) + _LEAST_CURVATURE
         rest = square + c * _dot(bent, at.motion) - cross**2 / level
-        change = np.divide(down - cross * below / level, rest, out=np.zeros_like(rest), where=rest > 0)
+        change = np.divide(
+            down - cross * below / level, rest, out=np.zeros_like(rest), where=rest > 0
+        )
         shift = (below - cross * change) / level
         return change, np.clip(shift, -_LARGEST_SHIFT, _LARGEST_SHIFT)
 

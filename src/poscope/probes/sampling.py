@@ -40,16 +40,30 @@ def generator(seed: int, repeat: int) -> np.random.Generator:
 
 
 def shuffled_folds(
-    count: int, folds: int, random: np.random.Generator, *, at_least: int = 1
+    count: int,
+    folds: int,
+    random: np.random.Generator,
+    *,
+    at_least: int = 1,
+    what: str = "positions",
 ) -> list[Fold]:
     """Split `count` items into shuffled folds whose sizes differ by one at most.
 
+    Args:
+        count: number of items.
+        folds: number of folds, each held out once.
+        random: shuffles.
+        at_least: items in every fold.
+        what: the items' name in the message.
+
     Raises:
-        ProbeError: some fold would hold fewer than `at_least` items.
+        ProbeError: fewer than two folds, or some fold would hold too few items.
     """
+    if folds < 2:
+        raise ProbeError(f"cross-validation needs at least 2 folds, not {folds}")
     needed = folds * at_least
     if count < needed:
-        raise ProbeError(f"{folds} folds need at least {needed} positions, and there are {count}")
+        raise ProbeError(f"{folds} folds need at least {needed} {what}, and there are {count}")
     parts = np.array_split(random.permutation(count), folds)
     everything = np.arange(count)
     return [Fold(np.setdiff1d(everything, part), np.sort(part)) for part in parts]

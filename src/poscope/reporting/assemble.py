@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,21 +17,35 @@ PathLike = str | os.PathLike[str]
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
 
 
-def table_entries(paths: Iterable[PathLike], captions: PathLike) -> list[TableEntry]:
-    """Entries of tidy tables in the report's order; captions lie in a folder as `table_{name}.rst`."""
+def table_entries(
+    paths: Iterable[PathLike], captions: PathLike, facts: Mapping[str, Mapping[str, str]]
+) -> list[TableEntry]:
+    """Entries of tidy tables in the report's order.
+
+    Args:
+        paths: `{name}.csv`.
+        captions: folder with `table_{name}.rst`.
+        facts: by name, what a table was made with.
+    """
     by_name = {Path(path).stem: path for path in paths}
     return [
-        TableEntry(name, title, _caption(captions, f"table_{name}"), by_name[name])
+        TableEntry(
+            name, title, _caption(captions, f"table_{name}"), by_name[name], facts.get(name, {})
+        )
         for name, title in TABLE_TITLES.items()
         if name in by_name
     ]
 
 
-def figure_entries(paths: Iterable[PathLike], captions: PathLike) -> list[FigureEntry]:
-    """Entries of SVG figures in the report's order; captions lie in a folder as `figure_{name}.rst`."""
+def figure_entries(
+    paths: Iterable[PathLike], captions: PathLike, facts: Mapping[str, Mapping[str, str]]
+) -> list[FigureEntry]:
+    """Entries of SVG figures in the report's order; as `table_entries`, with `figure_{name}.rst`."""
     by_name = {Path(path).stem: path for path in paths}
     return [
-        FigureEntry(name, title, _caption(captions, f"figure_{name}"), by_name[name])
+        FigureEntry(
+            name, title, _caption(captions, f"figure_{name}"), by_name[name], facts.get(name, {})
+        )
         for name, title in FIGURE_TITLES.items()
         if name in by_name
     ]

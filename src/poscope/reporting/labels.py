@@ -50,6 +50,7 @@ _LABELS = {
     "mae_mlp": _error("MAE, MLP"),
     "mae_mlp_train": _error("MAE, MLP (train)", None),
     "mae_signed": _error("MAE, signed"),
+    "mae_additive": _error("MAE, additive", None),
     "mae_chance": _error("MAE, chance", None),
     "r2": MetricLabel("R²", better="higher"),
     "error_rate": MetricLabel("Error rate", better="lower"),
