@@ -15,12 +15,14 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/sources.smk"
 include: "workflow/rules/position_tables.smk"
 include: "workflow/rules/probes.smk"
+include: "workflow/rules/classification.smk"
 include: "workflow/rules/report.smk"
 
 
 localrules:
     all,
     probes,
+    classification,
 
 
 rule all:
@@ -41,3 +43,10 @@ rule probes:
         EXPERIMENT_TARGETS["probes"](),
     message:
         "Every probe of every position table is done: see results/tables and results/figures"
+
+
+rule classification:
+    input:
+        EXPERIMENT_TARGETS["classification"](),
+    message:
+        "Every classification cell is done: see results/tables and results/figures"

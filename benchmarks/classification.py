@@ -2,8 +2,8 @@
 
     python -m benchmarks.classification --data results/datasets/sst2 results/datasets/trec
 
-Epochs of both sides alternate in one process, so that what else the machine does meets both; figures are medians over all epochs
-but the first of each run. `--ablate` also switches the engine's savings off, one at a time.
+Epochs of both sides alternate in one process, so that what else the machine does meets both; figures are medians over
+all epochs but the first of each run. What each of the engine's savings is worth: `benchmarks.classification_savings`.
 """
 
 import argparse
@@ -11,11 +11,8 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
 import numpy as np
 import torch
@@ -24,10 +21,7 @@ from benchmarks.plain_classification import PlainRun
 from poscope.datasets.classification_data import ClassificationData, read_classification_data
 from poscope.evaluation.classification import accuracy
 from poscope.models.classifier import TransformerClassifier
-from poscope.models.dropout import Dropout
-from poscope.models.encoder import Encoder
 from poscope.tables.transforms import build_encoding
-from poscope.training import optimisers
 from poscope.training.classification_settings import ClassificationSettings
 from poscope.training.classification_task import ClassificationTask
 from poscope.training.devices import Device, open_device
@@ -157,6 +151,7 @@ def run_engine(
         warmup_steps=settings.warmup_steps,
         optimiser=settings.adam(),
         evaluation_steps=None,
+        micro_batches=1,
         graphs=True,
         checkpoint_minutes=10,
         checkpoint_epochs=None,
@@ -192,48 +187,6 @@ def compare(
         for side in (plain_side, engine_side):
             side.seconds.pop(len(side.seconds) - settings.epochs)  # the first epoch warms up
     return plain_side, engine_side
-
-
-def _whole_computation(
-    self: Encoder, x: torch.Tensor, keep: torch.Tensor, slots: torch.Tensor
-) -> torch.Tensor:
-    return self(x, keep)[torch.arange(len(x), device=x.device), slots]
-
-
-def _torchs_dropout(self: Dropout, x: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.dropout(x, self.p, self.training)
-
-
-SAVINGS: dict[str, Callable[[], Any]] = {
-    "reading one slot": lambda: mock.patch.object(Encoder, "read", _whole_computation),
-    "fused Adam": lambda: mock.patch.object(optimisers, "_FUSED", ()),
-    "cheap dropout": lambda: mock.patch.object(Dropout, "forward", _torchs_dropout),
-    "grouped batches": nullcontext,
-}
-
-
-def ablate(
-    data: ClassificationData, settings: ClassificationSettings, device: Device, rounds: int
-) -> dict[str, float]:
-    """How many times as long an epoch takes without each saving; runs with and without alternate."""
-    place = torch.device(device.torch_name)
-
-    def seconds(chosen: ClassificationSettings) -> float:
-        side = Side()
-        task = Clocked(engine_task(data, chosen, 0, place), lambda: None, side)
-        run_engine(task, replace(chosen, epochs=2), device, place)
-        return side.seconds[-1]
-
-    ratios = {}
-    for name, without in SAVINGS.items():
-        other = replace(settings, batches="random") if name == "grouped batches" else settings
-        found = []
-        for _ in range(rounds):
-            base = seconds(settings)
-            with without():
-                found.append(seconds(other) / base)
-        ratios[name] = statistics.median(found)
-    return ratios
 
 
 def busy_share(epoch: Callable[[], None]) -> float:
@@ -293,7 +246,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--ablate", action="store_true", help="what each saving is worth")
     chosen = parser.parse_args()
     settings = replace(SETTINGS, epochs=chosen.epochs)
     with (
@@ -304,10 +256,6 @@ def main() -> None:
     ):
         for folder in chosen.data:
             report(folder, settings, chosen.seeds, device)
-            if chosen.ablate:
-                data = read_classification_data(folder, seed=0)
-                for name, ratio in ablate(data, settings, device, rounds=5).items():
-                    print(f"  without {name:<18}{ratio:6.2f} times as long", flush=True)
 
 
 if __name__ == "__main__":

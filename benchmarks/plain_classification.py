@@ -1,7 +1,7 @@
 """The plain side of `benchmarks.classification`: the loop that a careful user of PyTorch would write.
 
-`nn.TransformerEncoder`, random batches padded to their longest text, Adam, a validation after each epoch, the best state kept.
-Same network, read-out, batch size and learning rate as the engine.
+`nn.TransformerEncoder`, random batches padded to their longest text, Adam, a validation after each epoch, the best
+state kept. Same network, read-out, batch size and learning rate as the engine.
 """
 
 import copy

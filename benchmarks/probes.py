@@ -1,9 +1,9 @@
 """How fast the probes `absolute` and `order` are: `python -m benchmarks.probes`.
 
-Both sides in one run, on the same folds, in turns: a probe, and scikit-learn's `cross_val_score` with the same model. The
-probe's side counts everything from the table on, its one factorisation included. Figures are compared repeat by repeat.
-scikit-learn's logistic regression stops short of its optimum by default, which the probe never does: its time is that of the
-default, its figures are also compared at a tolerance of 1e-8.
+Both sides in one run, on the same folds, in turns: a probe, and scikit-learn's `cross_val_score` with the same model.
+The probe's side counts everything from the table on, its one factorisation included. Figures are compared repeat by
+repeat. scikit-learn's logistic regression stops short of its optimum by default, which the probe never does: its time
+is that of the default, its figures are also compared at a tolerance of 1e-8.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def absolute_sides(table: np.ndarray, repeats: int) -> tuple[Side, Side]:
             mlp={},
             mlp_repeats=1,
         )
-        return list(result.figures[0].values)
+        return np.reshape(result.figures[0].values, (repeats, FOLDS)).mean(axis=1).tolist()
 
     def theirs() -> list[float]:
         figures = []
@@ -99,7 +99,7 @@ def order_sides(table: np.ndarray, repeats: int, **settings: float) -> tuple[Sid
     def ours() -> list[float]:
         randoms = [generator(SEED, repeat) for repeat in range(repeats)]
         gram = order.centred_gram(probed_rows(table, POSITIONS))
-        return order.as_published(gram, FOLDS, PAIRS, 1.0, randoms)
+        return order.as_published(gram, FOLDS, PAIRS, 1.0, randoms).mean(axis=1).tolist()
 
     def theirs() -> list[float]:
         randoms = [generator(SEED, repeat) for repeat in range(repeats)]

@@ -28,6 +28,7 @@ SETTINGS = {
     "warmup_steps": 0,
     "optimiser": ADAM,
     "evaluation_steps": None,
+    "micro_batches": 1,
     "graphs": True,
     "checkpoint_minutes": 1e9,
     "checkpoint_epochs": None,
@@ -197,6 +198,14 @@ def test_memory_that_runs_out_changes_the_pieces_and_not_the_result():
     for one, other in zip(found.history, expected.history, strict=True):
         assert one == pytest.approx(other, rel=1e-4)
     assert found.position.step == expected.position.step == 15
+
+
+def test_accumulation_can_be_asked_for_from_the_start():
+    whole, cut = Regression(dropout=0), Regression(dropout=0)
+    run(whole)
+    assert run(cut, micro_batches=2).parts == 2
+    assert cut.steps == 2 * whole.steps  # also of the epoch's last batch, which has two rows
+    torch.testing.assert_close(cut.model.weight, whole.model.weight, rtol=1e-4, atol=1e-6)
 
 
 def test_a_nan_stops_the_run_and_names_the_step():

@@ -30,6 +30,7 @@ except ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 TABLES = CONFIG.tables()
+ALL_TABLES = CONFIG.all_tables()
 LABELS = CONFIG.labels()
 
 # Files that a report is made of beside code and results.
@@ -86,7 +87,7 @@ def cached_url(url):
 
 def model_of(wildcards):
     """The source model of a table."""
-    return CONFIG.models[TABLES[wildcards.table]]
+    return CONFIG.models[ALL_TABLES[wildcards.table]]
 
 
 def checkpoint_params(model, *left_out):
@@ -109,7 +110,8 @@ def origin_of(model):
 def side_of(wildcards):
     """The side of a two-sided model that a table belongs to, else nothing."""
     return (
-        wildcards.table.removeprefix(TABLES[wildcards.table]).removeprefix("_") or None
+        wildcards.table.removeprefix(ALL_TABLES[wildcards.table]).removeprefix("_")
+        or None
     )
 
 
@@ -127,7 +129,7 @@ def checkpoint_files(wildcards):
         path = Path(model.path)
         if not path.exists():
             raise WorkflowError(
-                f"models.{TABLES[wildcards.table]}.path: {path} does not exist"
+                f"models.{ALL_TABLES[wildcards.table]}.path: {path} does not exist"
             )
         names = ["config.json", "*.safetensors", "*.safetensors.index.json", "*.bin"]
         return (
@@ -231,6 +233,109 @@ def probe_targets():
         *(
             f"results/figures/{name}.{ext}"
             for name in studied(PROBE_FIGURES)
+            for ext in ("svg", "png")
+        ),
+    ]
+
+
+# --- classification ----------------------------------------------
+
+
+def cell_folder(task, encoding, bucket, seed):
+    """Where a classification cell's files lie."""
+    return f"results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}"
+
+
+def classification_cells(buckets=None):
+    """Every cell of the study, or those trained on some buckets, as (task, encoding, bucket, seed)."""
+    study = CONFIG.study.classification
+    if study is None:
+        return []
+    return [
+        (task, encoding, bucket, seed)
+        for task in study.tasks
+        for encoding in study.encodings
+        for bucket in study.buckets
+        if bucket in ("all", *CONFIG.tasks[task].buckets.names)
+        and (not buckets or bucket in buckets)
+        for seed in range(study.seeds)
+    ]
+
+
+def cell_files(name, buckets=None):
+    """One file of every cell of the study."""
+    return [f"{cell_folder(*cell)}/{name}" for cell in classification_cells(buckets)]
+
+
+def data_file(file):
+    """Where a file of a data set lies on this machine, once it is downloaded."""
+    return file.path if file.url is None else ancient(cached_url(file.url))
+
+
+def task_files(wildcards):
+    """The files that a task's texts come from."""
+    data = CONFIG.tasks[wildcards.task].data
+    return (
+        {role: data_file(file) for role, file in data.files.items()}
+        if data.source == "files"
+        else {}
+    )
+
+
+def task_source(task):
+    """Where a task's texts come from, as its reader takes it."""
+    source = fragment(task.data, "files")
+    return {"kind": source.pop("source"), **source}
+
+
+def task_encoding(task):
+    """How a task's texts are divided and numbered: what its cells do with them is left out."""
+    left_out = ("experiment", "label", "control", "data", "training", "buckets")
+    buckets = {
+        "bucket_edges_sd": task.buckets.edges_sd,
+        "bucket_names": task.buckets.names,
+    }
+    return {**fragment(task, *left_out), **buckets}
+
+
+def task_training(task):
+    """Network, protocol and optimiser of a task's cells."""
+    return {**fragment(task.training), "max_length": task.max_length}
+
+
+def encoding_table(wildcards):
+    """The position table of an encoding that is made from one."""
+    encoding = CONFIG.encodings[wildcards.encoding]
+    return (
+        f"results/position_tables/{encoding.table}.safetensors"
+        if encoding.kind == "table"
+        else []
+    )
+
+
+def encoding_params(name):
+    """What makes an encoding, in the words of the training engine: not how it is called."""
+    encoding = CONFIG.encodings[name]
+    return {
+        "kind": encoding.kind,
+        "standardise": getattr(encoding, "standardise", False),
+        "sd": getattr(encoding, "sd", None),
+        "trainable": getattr(encoding, "trainable", False),
+    }
+
+
+def classification_targets():
+    """Everything that the experiment `classification` yields."""
+    return [
+        "results/cells.parquet",
+        *(
+            f"results/tables/{name}.{ext}"
+            for name in CLASSIFICATION_TABLES
+            for ext in ("csv", "md", "tex")
+        ),
+        *(
+            f"results/figures/{name}.{ext}"
+            for name in CLASSIFICATION_FIGURES
             for ext in ("svg", "png")
         ),
     ]

@@ -1,9 +1,9 @@
 """Position tables: one safetensors file for each source model, or for each side of a two-sided one."""
 
 GENERATED = {
-    t for t, name in TABLES.items() if CONFIG.models[name].source == "generated"
+    t for t, name in ALL_TABLES.items() if CONFIG.models[name].source == "generated"
 }
-EXTRACTED = set(TABLES) - GENERATED
+EXTRACTED = set(ALL_TABLES) - GENERATED
 
 
 rule generate_position_table:

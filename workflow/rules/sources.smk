@@ -7,11 +7,18 @@ WHEELS = {
 }
 
 
-URLS = {
-    cached_url(model.url): model
-    for model in CONFIG.models.values()
-    if model.source == "url"
-}
+PINNED_FILES = [
+    *(model for model in CONFIG.models.values() if model.source == "url"),
+    *(
+        file
+        for task in CONFIG.tasks.values()
+        if task.data.source == "files"
+        for file in task.data.files.values()
+        if file.url is not None
+    ),
+]
+
+URLS = {cached_url(file.url): file for file in PINNED_FILES}
 
 
 rule fetch_wheel:

@@ -18,6 +18,10 @@ ALLOWED_BY_PATTERN = {
 """The patterns in words, for error messages and documentation."""
 
 
+DISCRIMINATORS = ("source", "kind")
+"""Keys whose value decides what else a section may say."""
+
+
 class Section(BaseModel):
     """A part of the config: unknown keys are refused, values do not change after loading."""
 

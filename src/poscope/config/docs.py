@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from poscope.config.base import ALLOWED_BY_PATTERN
+from poscope.config.faults import tag_of
 from poscope.config.study import Config
 from poscope.files import write_text
 
@@ -61,8 +62,8 @@ def _sections(section: type[BaseModel], path: str) -> Iterator[tuple[str, type[B
     for name, field in section.model_fields.items():
         here = f"{path}.{name}".lstrip(".")
         for part, placeholder in _sections_in(field.annotation):
-            tag = part.model_fields.get("source")
-            variant = f" (source: {typing.get_args(tag.annotation)[0]})" if tag else ""
+            tag = tag_of(part)
+            variant = f" ({tag})" if tag else ""
             yield from _sections(part, f"{here}{placeholder}{variant}")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from poscope.config.base import ALLOWED_BY_PATTERN
+from poscope.config.base import ALLOWED_BY_PATTERN, DISCRIMINATORS
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
@@ -18,9 +18,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; did you mean '{close[0]}'?" if close else ""
 
 
-def unknown(path: str, found: object, allowed: Iterable[str]) -> str:
+def unknown(path: str, found: object, allowed: Iterable[object]) -> str:
     """The sentence for a name that is none of the allowed ones."""
-    choices = sorted(allowed)
+    choices = sorted(str(name) for name in allowed)
     listed = ", ".join(choices) if choices else "none is defined"
     return f"{path}: found {found!r}; allowed: {listed}{nearest(str(found), choices)}"
 
@@ -40,9 +40,11 @@ def _sentence(details: ErrorDetails, root: type[BaseModel]) -> str:
         case "missing":
             return f"{path}: missing; {_allowed(details['loc'][-1], owner)}"
         case "union_tag_invalid":
-            return unknown(f"{path}.source", context["tag"], _members(here))
+            tag = str(context["discriminator"]).strip("'")
+            return unknown(f"{path}.{tag}", context["tag"], _members(here))
         case "union_tag_not_found":
-            return f"{path}.source: missing; allowed: {', '.join(sorted(_members(here)))}"
+            tag = str(context["discriminator"]).strip("'")
+            return f"{path}.{tag}: missing; allowed: {', '.join(sorted(map(str, _members(here))))}"
         case "string_pattern_mismatch" if context["pattern"] in ALLOWED_BY_PATTERN:
             return f"{path}: found {found!r}; allowed: {ALLOWED_BY_PATTERN[context['pattern']]}"
         case "literal_error":
@@ -111,13 +113,21 @@ def _unwrap(annotation: Any) -> Any:
     return annotation
 
 
-def _members(annotation: Any) -> dict[str, type[BaseModel]]:
-    """The sections of a union by the value of their `source`, where the annotation is such a union."""
+def _members(annotation: Any) -> dict[str | None, type[BaseModel]]:
+    """The sections of a union by the value that tells them apart, where the annotation is such a union."""
     if typing.get_origin(annotation) not in (typing.Union, types.UnionType):
         return {}
-    members = {}
+    members: dict[str | None, type[BaseModel]] = {}
     for member in typing.get_args(annotation):
         if isinstance(member, type) and issubclass(member, BaseModel):
-            (tag,) = typing.get_args(member.model_fields["source"].annotation)
-            members[tag] = member
+            members[tag_of(member)] = member
     return members
+
+
+def tag_of(section: type[BaseModel]) -> str | None:
+    """The value by which a member of a union is told apart: of its first field, in one of the ways that unions have."""
+    for name in DISCRIMINATORS:
+        field = section.model_fields.get(name)
+        if field is not None:
+            return str(typing.get_args(field.annotation)[0])
+    return None

@@ -36,19 +36,20 @@ def paired_t(first: Sequence[float], second: Sequence[float]) -> Comparison:
 def corrected_resampled_t(
     first: Sequence[float], second: Sequence[float], *, folds: int
 ) -> Comparison:
-    """The corrected resampled t test for repeated cross-validation (Nadeau & Bengio 2003).
+    """The corrected resampled t test for repeated cross-validation (Nadeau & Bengio 2003; Bouckaert & Frank 2004).
 
-    Repeats of cross-validation share most of their training data, so that their variance alone makes
-    everything significant. The variance of the mean over r repeats of k folds is therefore taken as
-    (1/r + n_test/n_train) times the variance between repeats, with n_test/n_train = 1/(k − 1).
+    Folds share most of their training data, and repeats share all data, so that they are no independent runs. The
+    variance of the mean over r repeats of k folds is therefore taken as (1/(r k) + n_test/n_train) times the variance
+    of the differences of single folds, with n_test/n_train = 1/(k − 1), on r k − 1 degrees of freedom. Means over a
+    repeat's folds will not do: they hardly vary, whatever the data, as every repeat sees all of them.
 
     Args:
-        first: one figure for each repeat, averaged over its folds.
-        second: the same repeats of the other side, on the same folds.
+        first: one figure for each fold of each repeat.
+        second: the same folds of the other side.
         folds: k.
 
     Raises:
-        ValueError: the sides differ in length, hold fewer than two repeats, or there are fewer than two folds.
+        ValueError: the sides differ in length or hold fewer than two folds, or `folds` is less than two.
     """
     if folds < 2:
         raise ValueError(f"cross-validation has at least two folds, not {folds}")
@@ -58,7 +59,10 @@ def corrected_resampled_t(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment: rejecting where it is at most α keeps the family-wise error rate at α (Holm 1979)."""
+    """Holm's step-down adjustment (Holm 1979).
+
+    Rejecting where it is at most α keeps the family-wise error rate at α.
+    """
     count = len(p_values)
     adjusted = [0.0] * count
     largest = 0.0

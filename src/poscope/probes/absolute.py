@@ -72,17 +72,17 @@ def run(
 def _figures(
     name: str, regression: Regression, targets: np.ndarray, splits: list[list[Fold]]
 ) -> list[Figure]:
-    test, train = [], []
-    for repeat, folds in enumerate(splits):
-        errors = [_errors(regression(fold, repeat), targets, fold) for fold in folds]
-        # Folds differ by one row at most; the mean over folds is what cross-validation reports.
-        train.append(float(np.mean([error[0] for error in errors])))
-        test.append(float(np.mean([error[1] for error in errors])))
+    # (repeats, folds, 2): on the rows fitted and on those held out.
+    errors = np.array(
+        [
+            [_errors(regression(fold, repeat), targets, fold) for fold in folds]
+            for repeat, folds in enumerate(splits)
+        ]
+    )
     suffix = f"_{name}" if name else ""
-    folds_each = len(splits[0])
     return [
-        repeated(f"mae{suffix}", test, folds=folds_each),
-        repeated(f"mae{suffix}_train", train, folds=folds_each),
+        repeated(f"mae{suffix}", errors[..., 1]),
+        repeated(f"mae{suffix}_train", errors[..., 0]),
     ]
 
 

@@ -1,15 +1,16 @@
 """Logistic regression of the order of two positions on the difference of their rows.
 
 With both orders of every pair in the data, regression on the two rows side by side is this: by symmetry its weights for
-the second row are those for the first with the sign turned, and its intercept is nil. A score for each position is left,
-f_i = a·x_i, and the minimum of ½‖a‖² + c Σ log(1 + exp(f_earlier − f_later)) over the pairs.
+the second row are those for the first with the sign turned, and its intercept is nil. A score for each position is
+left, f_i = a·x_i, and the minimum of ½‖a‖² + c Σ log(1 + exp(f_earlier − f_later)) over the pairs.
 
 Newton's method works on the scores themselves: with a = Σ u_i x_i, G the Gram matrix of the rows and L the Laplacian of
 the pairs, weighted by the curvature of the loss, a step solves (G⁻¹ + L) δf = −(u − s), where s collects the slopes of
 the loss at each position. Its cost hardly grows with the number of pairs.
 
 When to stop is proven: the loss is at least as curved as ½‖a‖², so that weights with gradient g are within ‖g‖ of the
-optimum, and f_i − f_j within ‖g‖ ‖x_i − x_j‖. Once that changes no sign that is asked for, the answers are the optimum's.
+optimum, and f_i − f_j within ‖g‖ ‖x_i − x_j‖. Once that changes no sign that is asked for, the answers are the
+optimum's.
 """
 
 from collections.abc import Iterator

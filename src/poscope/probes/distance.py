@@ -48,26 +48,24 @@ def run(table: np.ndarray, *, positions: int, folds: int, repeats: int, seed: in
     """
     rows = probed_rows(table, positions)
     solver = LeastSquares(rows)
-    values = [
-        _repeat(solver, shuffled_folds(len(rows), folds, generator(seed, repeat), at_least=2))
+    found = [
+        [
+            _fold(solver, fold)
+            for fold in shuffled_folds(len(rows), folds, generator(seed, repeat), at_least=2)
+        ]
         for repeat in range(repeats)
     ]
-    figures = [_figure(metric, [each[metric] for each in values], folds) for metric in values[0]]
+    figures = [
+        _figure(metric, [[fold[metric] for fold in repeat] for repeat in found])
+        for metric in found[0][0]
+    ]
     return ProbeResult(tuple(figures))
 
 
-def _figure(metric: str, values: list[float], folds: int) -> Figure:
+def _figure(metric: str, values: list[list[float]]) -> Figure:
     if not np.isfinite(values).all():
         return undefined(metric, "all held-out pairs are as far apart as the training pairs' mean")
-    return repeated(metric, values, folds=folds)
-
-
-def _repeat(solver: LeastSquares, folds: list[Fold]) -> dict[str, float]:
-    """Figures of one cross-validation: means over its folds, but R² of all held-out pairs together."""
-    found = [_fold(solver, fold) for fold in folds]
-    errors = {metric: float(np.mean([fold[metric] for fold in found])) for metric in found[0]}
-    left, total = errors.pop("squares_left"), errors.pop("squares")
-    return errors | {"r2": 1 - left / total if total > 0 else float("nan")}
+    return repeated(metric, values)
 
 
 def _fold(solver: LeastSquares, fold: Fold) -> dict[str, float]:
@@ -90,8 +88,7 @@ def _fold(solver: LeastSquares, fold: Fold) -> dict[str, float]:
         "mae_signed": _rounded_error(signed, held_out.second - held_out.first),
         "mae_additive": _rounded_error(_sums(best, held_out, middle), distances),
         "mae_chance": _rounded_error(np.median(training.distances), distances),
-        "squares_left": float(((distances - guess) ** 2).sum()),
-        "squares": float(((distances - middle) ** 2).sum()),
+        "r2": _explained(guess, distances, middle),
     }
 
 
@@ -124,3 +121,9 @@ def _sums(terms: np.ndarray, pairs: _Pairs, middle: float) -> np.ndarray:
 
 def _rounded_error(predicted: np.ndarray | np.floating, actual: np.ndarray) -> float:
     return float(np.abs(np.rint(predicted) - actual).mean())
+
+
+def _explained(predicted: np.ndarray, actual: np.ndarray, middle: float) -> float:
+    """Share of the squared deviation from `middle` that the prediction explains; NaN where there is none."""
+    total = float(((actual - middle) ** 2).sum())
+    return 1 - float(((actual - predicted) ** 2).sum()) / total if total > 0 else float("nan")

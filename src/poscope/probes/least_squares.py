@@ -5,10 +5,9 @@ Linear regression with intercept on the rows of a table, of the smallest norm wh
 leaves over on them follows from factors of all rows, e_S = (A_SS)⁻¹ (A y)_S, with
 
 - A = I − 1/n − U Uᵀ, where there are fewer directions than training rows;
-- A = (X Xᵀ)⁺, where all rows are independent (a wide table), so that every fit passes through its training targets.
-  It is the limit of the first for ridge regression with a vanishing penalty. Where X is ill-conditioned, forming A
-  would square its condition number; then, with B = U_S S⁻¹ and c = S⁻¹ Uᵀ y, e_S is the least-squares solution of Bᵀ
-  e_S = c.
+- A = (X Xᵀ)⁺, where all rows are independent (a wide table), so that every fit passes through its training targets. It
+  is the limit of the first for ridge regression with a vanishing penalty. Where X is ill-conditioned, forming A would
+  square its condition number; as A = (X⁺)ᵀ X⁺, e_S is then found as the least-squares solution of X⁺_S e_S = X⁺ y.
 
 On the other rows the fit leaves over A y − A_{·S} e_S, or nothing. In between, and where a training fold has fewer
 directions than all rows have, the fold is solved on its own.
@@ -59,8 +58,8 @@ class LeastSquares:
         quick = None
         if self._inverse is not None:
             quick = _by_response(self._inverse, targets, fold, interpolates=True)
-        elif self.rank == len(self._centred) - 1:
-            quick = self._interpolated(targets, fold)
+        elif self._pseudoinverse is not None:
+            quick = _interpolated(self._pseudoinverse, targets, fold)
         elif self.rank < len(fold.train):
             quick = _by_response(self._left_over, targets, fold, interpolates=False)
         return self.directly(targets, fold) if quick is None else quick
@@ -91,6 +90,10 @@ class LeastSquares:
         return self._factors[1]  # S, shape (rank,)
 
     @cached_property
+    def _pseudoinverse(self) -> np.ndarray | None:
+        return _wide_pseudoinverse(self._centred)
+
+    @cached_property
     def _factors(self) -> tuple[np.ndarray, np.ndarray]:
         basis, values, _ = np.linalg.svd(self._centred, full_matrices=False)
         kept = values > _EPSILON * max(self._centred.shape) * values[0]
@@ -101,15 +104,6 @@ class LeastSquares:
         """I − 1/n − U Uᵀ, which takes targets to what a fit on all rows leaves over of them."""
         count = len(self._centred)
         return np.asarray(np.eye(count) - 1 / count - self._basis @ self._basis.T)
-
-    def _interpolated(self, targets: np.ndarray, fold: Fold) -> Residuals | None:
-        scaled = self._basis[fold.test].T / self._values[:, None]  # (rank, held out)
-        wanted = (self._basis.T @ (targets - targets.mean(axis=0))).T / self._values
-        directions, triangle = qr(scaled, mode="economic", check_finite=False)
-        if not _full_rank(np.diag(triangle)):
-            return None
-        held_out = solve_triangular(triangle, directions.T @ wanted.T, check_finite=False)
-        return Residuals(np.zeros_like(targets[fold.train]), held_out)
 
 
 def _inverse_gram(centred: np.ndarray) -> np.ndarray | None:
@@ -130,6 +124,41 @@ def _inverse_gram(centred: np.ndarray) -> np.ndarray | None:
     lower = np.tril(dpotri(factor, lower=1)[0])
     inverse = lower + np.tril(lower, -1).T
     return np.asarray(inverse - 1 / (level * count**2))
+
+
+def _wide_pseudoinverse(centred: np.ndarray) -> np.ndarray | None:
+    """X⁺ of centred rows that are independent but for their sum, turned so that it is short; None if they are not.
+
+    Returns:
+        Qᵀ X⁺ with orthonormal columns Q, shape (positions − 1, positions).
+    """
+    count, dim = centred.shape
+    if dim < count - 1:
+        return None
+    # A reflection that takes the direction of ones to the first axis; the other axes hold all of X.
+    mirror = np.ones(count) / np.sqrt(count)
+    mirror[0] += 1
+    mirror *= np.sqrt(2) / np.linalg.norm(mirror)
+    turned = (centred - np.outer(mirror, mirror @ centred))[1:]
+    triangle = qr(turned.T, mode="r", check_finite=False)[0][: count - 1]
+    sizes = np.abs(np.diag(triangle))
+    if sizes.min() <= _EPSILON * max(count, dim) * sizes.max():
+        return None
+    axes = (np.eye(count) - np.outer(mirror, mirror))[1:]
+    return np.asarray(solve_triangular(triangle, axes, trans="T", check_finite=False))
+
+
+def _interpolated(pseudoinverse: np.ndarray, targets: np.ndarray, fold: Fold) -> Residuals | None:
+    """Residuals by X⁺_S e_S = X⁺ y; None where the training rows lack a direction that all rows have."""
+    wanted = (pseudoinverse @ (targets - targets.mean(axis=0))).reshape(len(pseudoinverse), -1)
+    held_out = len(fold.test)
+    # The triangle of both side by side holds that of X⁺_S and, beside it, the right-hand sides turned with it.
+    both = np.hstack([pseudoinverse[:, fold.test], wanted])
+    triangle = qr(both, mode="r", check_finite=False)[0][:held_out]
+    if not _full_rank(np.diag(triangle)):
+        return None
+    found = solve_triangular(triangle[:, :held_out], triangle[:, held_out:], check_finite=False)
+    return Residuals(np.zeros_like(targets[fold.train]), found.reshape(targets[fold.test].shape))
 
 
 def _by_response(

@@ -50,14 +50,16 @@ def run(
         ProbeError: fewer positions than twice the folds (a pair needs two of a fold), or an unusable table.
     """
     gram = centred_gram(probed_rows(table, positions))
-    sound = [_sound(gram, folds, pairs, c, generator(seed, repeat)) for repeat in range(repeats)]
+    sound = np.array(
+        [_sound(gram, folds, pairs, c, generator(seed, repeat)) for repeat in range(repeats)]
+    )
     randoms = [generator(seed, repeat) for repeat in range(repeats)]
     published = as_published(gram, folds, published_pairs, c, randoms)
     return ProbeResult(
         (
-            repeated("error_rate", [test for _, test in sound], folds=folds),
-            repeated("error_rate_train", [train for train, _ in sound], folds=folds),
-            repeated("error_rate_as_published", published, folds=folds),
+            repeated("error_rate", sound[..., 1]),
+            repeated("error_rate_train", sound[..., 0]),
+            repeated("error_rate_as_published", published),
         )
     )
 
@@ -73,8 +75,8 @@ def centred_gram(rows: np.ndarray) -> np.ndarray:
 
 def _sound(
     gram: np.ndarray, folds: int, pairs: int, c: float, random: np.random.Generator
-) -> tuple[float, float]:
-    """Mean error over folds that are disjoint in positions, on pairs fitted and on pairs held out."""
+) -> list[tuple[float, float]]:
+    """Errors of folds that are disjoint in positions, on pairs fitted and on pairs held out."""
     held_out = max(1, pairs // folds)
     errors = []
     for fold in shuffled_folds(len(gram), folds, random, at_least=2):
@@ -82,9 +84,8 @@ def _sound(
         scored = _sorted(random_pairs(fold.test, held_out, random))
         asked = np.append(fitted[0], scored[0]), np.append(fitted[1], scored[1])
         scores = position_scores(gram, fold.train, fitted, asked, c=c)
-        errors.append([_error(scores, fitted), _error(scores, scored)])
-    train, test = np.mean(errors, axis=0)
-    return float(train), float(test)
+        errors.append((_error(scores, fitted), _error(scores, scored)))
+    return errors
 
 
 def _sorted(pairs: Pairs) -> Pairs:
@@ -101,18 +102,17 @@ def _error(scores: np.ndarray, pairs: Pairs) -> float:
 
 def as_published(
     gram: np.ndarray, folds: int, pairs: int, c: float, randoms: Sequence[np.random.Generator]
-) -> list[float]:
-    """Mean error over folds of pairs, for each repeat; as many repeats are fitted at once as memory allows."""
+) -> np.ndarray:
+    """Errors of folds of pairs, shape (repeats, folds); as many repeats are fitted at once as memory allows."""
     drawn = min(pairs, len(gram) ** 2)
     at_once = max(1, _LARGEST_BATCH // (drawn * folds))
-    errors: list[float] = []
+    errors = []
     for start in range(0, len(randoms), at_once):
         problems = published_problems(len(gram), folds, drawn, randoms[start : start + at_once])
         wrong = _answers(gram, problems, c) != problems.labels
         held_out = ~problems.fitted
-        each = (wrong & held_out).sum(axis=1) / np.maximum(held_out.sum(axis=1), 1)
-        errors.extend(each.reshape(-1, folds).mean(axis=1).tolist())
-    return errors
+        errors.append((wrong & held_out).sum(axis=1) / np.maximum(held_out.sum(axis=1), 1))
+    return np.concatenate(errors).reshape(len(randoms), folds)
 
 
 def _answers(gram: np.ndarray, problems: PairProblems, c: float) -> np.ndarray:
@@ -125,7 +125,8 @@ def published_problems(
     """The published protocol's pairs and folds, a row for each fold of each repeat.
 
     As in the authors' public code (MiuLab/PE-Study, relative.py), pairs are different cells of the square of all
-    positions, the diagonal included, labelled by whether the second position is the greater; folds are stratified by it.
+    positions, the diagonal included, labelled by whether the second position is the greater; folds are stratified by
+    it.
     """
     drawn = []
     for random in randoms:

@@ -2,14 +2,14 @@
 
 A problem is: minimise ½‖w‖² + c Σ log(1 + exp(−y (w·φ + b))) over weights w and an intercept b that is not penalised,
 with φ the two rows of a pair side by side and y = ±1, as scikit-learn's `LogisticRegression` has it. Weights are kept
-as w = Σ α_p y_p φ_p, so that all there is to know of the rows is their Gram matrix, which all problems share: one product
-with it serves them all. The method is that of conjugate gradients (Hestenes & Stiefel's β, none below nil) in the metric
-of the weights, with the best step and intercept along each direction by Newton's method.
+as w = Σ α_p y_p φ_p, so that all there is to know of the rows is their Gram matrix, which all problems share: one
+product with it serves them all. The method is that of conjugate gradients (Hestenes & Stiefel's β, none below nil) in
+the metric of the weights, with the best step and intercept along each direction by Newton's method.
 
 When to stop is proven. The loss with the best intercept is at least as curved as ½‖w‖², so that weights with gradient g
-are within ‖g‖ of the optimum, and a held-out pair's score within ‖g‖ (‖φ‖ + max ‖φ_p‖), the maximum over the pairs fitted:
-the intercept can move by no more than their scores. Once that cannot change the sign of any held-out score, the answers
-are the optimum's.
+are within ‖g‖ of the optimum, and a held-out pair's score within ‖g‖ (‖φ‖ + max ‖φ_p‖), the maximum over the pairs
+fitted: the intercept can move by no more than their scores. Once that cannot change the sign of any held-out score,
+the answers are the optimum's.
 """
 
 from dataclasses import dataclass, fields

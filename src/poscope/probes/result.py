@@ -18,7 +18,8 @@ class Figure:
     Attributes:
         metric: its name, lower case.
         summary: mean, sd, n and interval.
-        values: one for each repeat, for paired comparisons; empty where the repeats only serve the interval.
+        values: for paired comparisons: one for each repeat, or, with folds, for each fold of each repeat (repeat by
+            repeat); empty where the repeats only serve the interval.
         folds: of the cross-validation behind each value, else None.
         undefined: why the figure does not exist for this table, else None.
     """
@@ -47,10 +48,18 @@ class ProbeResult:
     notes: tuple[str, ...] = ()
 
 
-def repeated(metric: str, values: Sequence[float], *, folds: int | None = None) -> Figure:
-    """A figure from its values over repeats."""
-    kept = tuple(float(value) for value in values)
-    return Figure(metric, summarise(kept), kept, folds)
+def repeated(
+    metric: str, values: Sequence[float] | Sequence[Sequence[float]] | np.ndarray
+) -> Figure:
+    """A figure from its values over repeats, shape (repeats,), or over repeats and folds, shape (repeats, folds).
+
+    Mean, sd and interval are over repeats, folds averaged. The values of single folds are kept, because it is their
+    spread that tells by how much two tables would differ on other positions.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    folds = found.shape[1] if found.ndim == 2 else None
+    means = found if folds is None else found.mean(axis=1)
+    return Figure(metric, summarise(means.tolist()), tuple(found.ravel().tolist()), folds)
 
 
 def single(metric: str, value: float) -> Figure:

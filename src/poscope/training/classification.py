@@ -110,6 +110,7 @@ def _loop_settings(
         warmup_steps=settings.warmup_steps,
         optimiser=settings.adam(),
         evaluation_steps=settings.evaluation_steps,
+        micro_batches=1,
         graphs=True,
         checkpoint_minutes=checkpoint_minutes,
         checkpoint_epochs=checkpoint_epochs,

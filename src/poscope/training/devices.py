@@ -74,6 +74,7 @@ def open_device(
     if not has_cuda:
         # Adam's averages of rare words decay into denormals, which a CPU computes several times slower.
         torch.set_flush_denormal(True)
+        _LOG.info("on the CPU, %d threads", threads)
         yield CPU
         return
     with free_card(torch.cuda.device_count(), lock_folder) as index:

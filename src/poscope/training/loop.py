@@ -7,7 +7,8 @@ Exact: all that decides a step (parameters, optimiser, random states, place in t
 import logging
 import math
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -87,6 +88,7 @@ class _Run:
             device=device,
             precision=precision,
             graphs=settings.graphs,
+            parts=settings.micro_batches,
         )
         self.progress = Progress(settings.epochs, settings.progress_seconds)
         self.words = "no evaluation yet"
@@ -225,11 +227,15 @@ class _Run:
         _LOG.info("resumed after step %d, in epoch %d", self.at.step, self.at.epoch + 1)
 
 
-def _own_stream(device: torch.device) -> AbstractContextManager[object]:
-    """A stream that is not the default one, which cannot be captured."""
+@contextmanager
+def _own_stream(device: torch.device) -> Iterator[None]:
+    """Compute on a stream that is not the default one, which cannot be captured."""
     if device.type != "cuda":
-        return nullcontext()
+        yield
+        return
+    outer = torch.cuda.current_stream(device)
     stream = torch.cuda.Stream(device)
-    stream.wait_stream(torch.cuda.current_stream(device))
-    context: AbstractContextManager[object] = torch.cuda.stream(stream)
-    return context
+    stream.wait_stream(outer)
+    with torch.cuda.stream(stream):
+        yield
+    outer.wait_stream(stream)

@@ -17,6 +17,7 @@ class LoopSettings:
         warmup_steps: of the schedule.
         optimiser: Adam's constants.
         evaluation_steps: steps between evaluations, beside the one after each epoch; None for that one alone.
+        micro_batches: pieces that a batch is cut into from the start; more when memory runs out.
         graphs: whether steps on a GPU are captured and replayed: for small networks.
         checkpoint_minutes: between checkpoints; 0 writes one after every step.
         checkpoint_epochs: epochs between further checkpoints; None for none.
@@ -29,6 +30,7 @@ class LoopSettings:
     warmup_steps: int
     optimiser: AdamSettings
     evaluation_steps: int | None
+    micro_batches: int
     graphs: bool
     checkpoint_minutes: float
     checkpoint_epochs: int | None

@@ -28,9 +28,20 @@ class Stepper:
         device: torch.device,
         precision: Precision,
         graphs: bool,
+        parts: int,
     ) -> None:
-        """Args: the network, the sum of losses of a batch, and whether passes on a GPU are captured and replayed."""
-        self.parts = 1
+        """Prepare steps.
+
+        Args:
+            model: the network, on the device.
+            loss: the sum of losses of a batch.
+            settings: Adam's constants.
+            device: where all lies.
+            precision: of the passes.
+            graphs: whether passes on a GPU are captured and replayed.
+            parts: micro-batches to begin with.
+        """
+        self.parts = parts
         self._parameters = [each for each in model.parameters() if each.requires_grad]
         self._optimiser = Adam(self._parameters, settings)
         self._scaler = LossScaler(device) if precision.scales_loss else None

@@ -1,0 +1,89 @@
+"""Text classification (Wang & Chen 2020, §5.1): tasks, cells by encoding, length bucket and seed, tables, figures."""
+
+TRAINED_ENCODINGS = {
+    name for name in CONFIG.encodings if encoding_params(name)["trainable"]
+}
+FROZEN_ENCODINGS = set(CONFIG.encodings) - TRAINED_ENCODINGS
+
+CLASSIFICATION_TABLES = [
+    "classification",
+    "classification_by_length",
+    "classification_length_matrix",
+]
+CLASSIFICATION_FIGURES = ["classification", "classification_by_length"]
+
+EXPERIMENT_TARGETS["classification"] = classification_targets
+
+
+rule build_classification_data:
+    input:
+        unpack(task_files),
+    output:
+        directory("results/datasets/{task}"),
+    log:
+        "logs/build_classification_data/{task}.log",
+    benchmark:
+        "results/benchmarks/build_classification_data/{task}.tsv"
+    wildcard_constraints:
+        task=one_of(CONFIG.tasks),
+    conda:
+        "../../envs/datasets.yaml"
+    params:
+        code=code("build_classification_data.py"),
+        source=lambda wildcards: task_source(CONFIG.tasks[wildcards.task]),
+        encoding=lambda wildcards: task_encoding(CONFIG.tasks[wildcards.task]),
+    message:
+        "Dividing and numbering the texts of {wildcards.task}"
+    script:
+        "../scripts/build_classification_data.py"
+
+
+rule train_classifier:
+    input:
+        data="results/datasets/{task}",
+        table=encoding_table,
+    output:
+        metrics="results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}/metrics.json",
+        predictions="results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}/predictions.parquet",
+        history="results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}/history.parquet",
+        positions="results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}/position_table.safetensors",
+    log:
+        "logs/train_classifier/{task}/{encoding}/{bucket}/seed{seed}.log",
+    benchmark:
+        "results/benchmarks/train_classifier/{task}/{encoding}/{bucket}/seed{seed}.tsv"
+    wildcard_constraints:
+        task=one_of(CONFIG.tasks),
+        encoding=one_of(TRAINED_ENCODINGS),
+        seed=r"\d+",
+    conda:
+        "../../envs/training.yaml"
+    threads: 1
+    resources:
+        gpu=1,
+        mem_mb=4000,
+        runtime=120,
+    params:
+        code=code("train_classifier.py"),
+        encoding=lambda wildcards: encoding_params(wildcards.encoding),
+        training=lambda wildcards: task_training(CONFIG.tasks[wildcards.task]),
+    message:
+        "Training a classifier: {wildcards.task}, {wildcards.encoding}, bucket {wildcards.bucket}, seed {wildcards.seed}"
+    script:
+        "../scripts/train_classifier.py"
+
+
+use rule train_classifier as train_classifier_frozen with:
+    output:
+        metrics="results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}/metrics.json",
+        predictions="results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}/predictions.parquet",
+        history="results/cells/classification/{task}/{encoding}/{bucket}/seed{seed}/history.parquet",
+    log:
+        "logs/train_classifier_frozen/{task}/{encoding}/{bucket}/seed{seed}.log",
+    benchmark:
+        "results/benchmarks/train_classifier_frozen/{task}/{encoding}/{bucket}/seed{seed}.tsv"
+    wildcard_constraints:
+        task=one_of(CONFIG.tasks),
+        encoding=one_of(FROZEN_ENCODINGS),
+        seed=r"\d+",
+    message:
+        "Training a classifier, frozen: {wildcards.task}, {wildcards.encoding}, bucket {wildcards.bucket}, seed {wildcards.seed}"

@@ -1,0 +1,39 @@
+"""Train one classification cell, or go on with it."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from poscope.logs import job_log
+from poscope.training.classification import train_classification_cell
+
+
+def main(job: Any) -> None:
+    """Run the rule's job."""
+    with job_log(job.log[0]):
+        folder = Path(job.output.metrics).parent
+        train_classification_cell(
+            data_folder=job.input.data,
+            table_path=job.input.get("table") or None,
+            output_folder=folder,
+            encoding=job.params.encoding,
+            bucket=job.wildcards.bucket,
+            seed=int(job.wildcards.seed),
+            settings=job.params.training,
+            checkpoint_folder=checkpoint_folder(folder),
+            threads=job.threads,
+            device="auto",
+            checkpoint_minutes=10.0,
+            checkpoint_epochs=None,
+            progress_seconds=30.0,
+        )
+
+
+def checkpoint_folder(cell: Path) -> Path:
+    """Where a cell's checkpoints lie: outside its outputs, which are removed when a job fails."""
+    digest = hashlib.sha256(cell.as_posix().encode()).hexdigest()[:16]
+    return Path("results/.checkpoints") / digest
+
+
+if "snakemake" in globals():
+    main(globals()["snakemake"])
