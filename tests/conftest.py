@@ -1,14 +1,19 @@
 """A small study, run once to its end in a copy of the checkout, for every test that looks at one."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+# As jobs run: one thread of linear algebra each. Threads that compete for two cores are slower than one.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 from tests.servers.hub import HubServer
 from tests.support.checkpoints import REPOSITORY, REVISIONS, hub_files
-from tests.support.projects import Project, new_project
+from tests.support.projects import CLASSIFICATION_STUDY, STUDY, Project, new_project
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +27,7 @@ def hub() -> Iterator[HubServer]:
 @pytest.fixture(scope="session")
 def fresh(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Callable[[], Project]:
     """Makes copies of the checkout in which nothing has run."""
-    return lambda: new_project(tmp_path_factory.mktemp("fresh") / "poscope", hub.endpoint)
+    return lambda: new_project(tmp_path_factory.mktemp("fresh") / "poscope", hub.endpoint, STUDY)
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +35,16 @@ def finished(fresh: Callable[[], Project]) -> Project:
     """The study, run to its end. Not to be changed: take `project`."""
     project = fresh()
     done = project.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Project:
+    """A small classification study, run to its end with the gpu profile. Not to be changed for good."""
+    folder = tmp_path_factory.mktemp("trained") / "poscope"
+    project = new_project(folder, hub.endpoint, CLASSIFICATION_STUDY)
+    done = project.run(profile="profiles/gpu")
     assert done.returncode == 0, done.stdout + done.stderr
     return project
 

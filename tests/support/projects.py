@@ -33,7 +33,33 @@ STUDY = {
         "tiny": {"source": "hub", "repo": REPOSITORY, "revision": REVISIONS[0], "label": "Tiny"},
     },
     "probes": SMALL_PROBES,
-    "study": {"models": ["sinusoid", "random", "tiny"], "reference": "sinusoid"},
+    "study": {
+        "experiments": ["probes"],
+        "models": ["sinusoid", "random", "tiny"],
+        "reference": "sinusoid",
+    },
+}
+
+# Two controls of a few sentences, trained for two epochs: enough for files, not for figures.
+_FEW = {"data": {"train": 240, "validation": 40, "test": 120}, "training": {"epochs": 2, "dim": 16}}
+CLASSIFICATION_STUDY = {
+    "models": {
+        "sinusoid": {"positions": 128, "dim": 16},
+        "random": {"positions": 128, "dim": 16},
+    },
+    "tasks": {"order": _FEW, "bag": _FEW},
+    "probes": SMALL_PROBES,
+    "study": {
+        "experiments": ["probes", "classification"],
+        "models": ["sinusoid", "random"],
+        "reference": "sinusoid",
+        "classification": {
+            "tasks": ["order", "bag"],
+            "encodings": ["random", "sinusoid", "zeros"],
+            "buckets": ["all", "short"],
+            "seeds": 1,
+        },
+    },
 }
 
 
@@ -68,9 +94,9 @@ class Project:
             for job in json.loads(done.stdout)
         }
 
-    def run(self, *targets: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *targets: str, profile: str = "profiles/cpu") -> subprocess.CompletedProcess[str]:
         """Run the study."""
-        return self.call("-m", "snakemake", *targets, *self._arguments())
+        return self.call("-m", "snakemake", *targets, *self._arguments(profile))
 
     def call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the copy, with the stand-in for the hub and no cache of earlier reads."""
@@ -86,17 +112,17 @@ class Project:
             check=False,
         )
 
-    def _arguments(self) -> list[str]:
-        return ["--profile", "profiles/cpu", "--configfile", "study.yaml"]
+    def _arguments(self, profile: str = "profiles/cpu") -> list[str]:
+        return ["--profile", profile, "--configfile", "study.yaml"]
 
 
-def new_project(folder: Path, hub: str) -> Project:
-    """Copy the checkout into an empty folder and give it the small study."""
+def new_project(folder: Path, hub: str, study: dict[str, Any]) -> Project:
+    """Copy the checkout into an empty folder and give it a study."""
     folder.mkdir(parents=True)
     for part in PARTS:
         _copy(CHECKOUT / part, folder / part)
     project = Project(folder, hub)
-    project.write_study(STUDY)
+    project.write_study(study)
     return project
 
 

@@ -40,9 +40,9 @@ def test_repeats_that_all_agree_leave_no_doubt(test):
 
 
 def test_the_corrected_test_by_hand():
-    # Differences 1, 2, 3 over three repeats of five folds: mean 2, variance 1, factor 1/3 + 1/4.
-    found = corrected_resampled_t([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], folds=5)
-    t = 2 / math.sqrt(1 / 3 + 1 / 4)
+    # Differences 1, 2, 3 over one repeat of three folds: mean 2, variance 1, factor 1/3 + 1/2.
+    found = corrected_resampled_t([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], folds=3)
+    t = 2 / math.sqrt(1 / 3 + 1 / 2)
     assert found.difference == 2
     assert found.p_value == pytest.approx(2 * stats.t.sf(t, 2))
     assert found.test == "corrected resampled t"
@@ -68,29 +68,40 @@ def test_paired_t_rejects_a_true_null_as_often_as_it_says():
 
 
 def test_repeated_cross_validation_fools_the_plain_test_and_not_the_corrected_one():
-    # Two regressors that are equally good beforehand: each sees one of two equally noisy columns of the same data.
+    # Two regressors that are equally good: each sees one of two equally noisy columns of the same data.
     random = np.random.default_rng(2)
-    plain, corrected = [], []
-    for _ in range(150):
-        signal = random.normal(size=30)
-        columns = signal[:, None] + random.normal(size=(30, 2))
-        errors = np.array([_cross_validated(signal, columns, random) for _ in range(10)])
-        plain.append(paired_t(*errors.T).p_value < 0.05)
-        corrected.append(corrected_resampled_t(*errors.T, folds=5).p_value < 0.05)
-    assert np.mean(plain) > 0.5
-    assert np.mean(corrected) < np.mean(plain) / 2
+    rejected = np.zeros(3)
+    draws = 300
+    for _ in range(draws):
+        signal = random.normal(size=60)
+        columns = signal[:, None] + random.normal(size=(60, 2))
+        # (repeats, folds, regressors)
+        errors = np.array([_fold_errors(signal, columns, random) for _ in range(5)])
+        first, second = errors.reshape(-1, 2).T
+        means = errors.mean(axis=1)
+        found = (
+            corrected_resampled_t(first, second, folds=5),
+            paired_t(first, second),
+            corrected_resampled_t(*means.T, folds=5),
+        )
+        rejected += [each.p_value < 0.05 for each in found]
+    corrected, plain, of_means = rejected / draws
+    assert corrected < 0.09
+    assert plain > 0.4
+    # Means of whole repeats see the same data every time: correcting their variance mends nothing.
+    assert of_means > 0.6
 
 
-def _cross_validated(
+def _fold_errors(
     signal: np.ndarray, columns: np.ndarray, random: np.random.Generator
-) -> list[float]:
-    errors = np.zeros(2)
+) -> list[np.ndarray]:
+    """Mean squared errors of regressing the signal on either column, a pair for each of five folds."""
+    errors = []
     for held_out in np.array_split(random.permutation(len(signal)), 5):
         rest = np.setdiff1d(np.arange(len(signal)), held_out)
-        for side, column in enumerate(columns.T):
-            slope = column[rest] @ signal[rest] / (column[rest] @ column[rest])
-            errors[side] += np.mean((signal[held_out] - slope * column[held_out]) ** 2) / 5
-    return list(errors)
+        slopes = (columns[rest] * signal[rest, None]).sum(axis=0) / (columns[rest] ** 2).sum(axis=0)
+        errors.append(((signal[held_out, None] - slopes * columns[held_out]) ** 2).mean(axis=0))
+    return errors
 
 
 def test_unequal_or_too_few_runs_are_refused():

@@ -36,7 +36,7 @@ def mean(probe, table, metric, **changes):
 
 def test_the_sinusoid_is_exact_in_absolute_position():
     found = figures(absolute, sinusoid(512, 768), regressors=["linear"])["mae"]
-    assert found.values == (0.0,) * 10
+    assert set(found.values) == {0.0}
     assert (found.summary.low, found.summary.high) == (0.0, 0.0)
 
 

@@ -83,6 +83,8 @@ def test_every_rule_of_the_workflow_has_a_stated_rate():
 
     rules = set()
     for path in [TOOLS.parents[1] / "Snakefile", *(TOOLS.parent / "rules").glob("*.smk")]:
-        rules |= set(re.findall(r"^rule (\w+):", path.read_text(), re.MULTILINE))
-    targets = {"all", "probes"}
+        rules |= set(
+            re.findall(r"^(?:use rule \w+ as|rule) (\w+)[: ]", path.read_text(), re.MULTILINE)
+        )
+    targets = {"all", "probes", "classification"}
     assert rules - targets == set(plan.stated_rates()) - targets

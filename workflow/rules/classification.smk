@@ -87,3 +87,86 @@ use rule train_classifier as train_classifier_frozen with:
         seed=r"\d+",
     message:
         "Training a classifier, frozen: {wildcards.task}, {wildcards.encoding}, bucket {wildcards.bucket}, seed {wildcards.seed}"
+
+
+rule gather_cells:
+    input:
+        cell_files("metrics.json"),
+    output:
+        "results/cells.parquet",
+    log:
+        "logs/gather_cells.log",
+    conda:
+        "../../envs/reporting.yaml"
+    params:
+        code=code("gather_cells.py"),
+    message:
+        "Gathering all finished cells in one file"
+    script:
+        "../scripts/gather_cells.py"
+
+
+rule classification_table:
+    input:
+        metrics=lambda wildcards: cell_files(
+            "metrics.json", table_buckets(wildcards.name)
+        ),
+        predictions=lambda wildcards: cell_files(
+            "predictions.parquet", table_buckets(wildcards.name)
+        ),
+    output:
+        csv=report(
+            "results/tables/{name}.csv",
+            caption="../report/table_{name}.rst",
+            category="Classification",
+            labels={"table": "{name}", "for": "analysis"},
+        ),
+        md="results/tables/{name}.md",
+        tex="results/tables/{name}.tex",
+    log:
+        "logs/classification_table/{name}.log",
+    benchmark:
+        "results/benchmarks/classification_table/{name}.tsv"
+    wildcard_constraints:
+        name=one_of(CLASSIFICATION_TABLES),
+    conda:
+        "../../envs/reporting.yaml"
+    params:
+        code=code("classification_table.py"),
+        labels=classification_labels(),
+        reference=CONFIG.study.classification and CONFIG.study.classification.reference,
+    message:
+        "Gathering the table {wildcards.name}"
+    script:
+        "../scripts/classification_table.py"
+
+
+rule draw_classification_figure:
+    input:
+        "results/tables/{figure}.csv",
+    output:
+        svg=report(
+            "results/figures/{figure}.svg",
+            caption="../report/figure_{figure}.rst",
+            category="Classification",
+            labels={"figure": "{figure}"},
+        ),
+        png="results/figures/{figure}.png",
+    log:
+        "logs/draw_classification_figure/{figure}.log",
+    benchmark:
+        "results/benchmarks/draw_classification_figure/{figure}.tsv"
+    wildcard_constraints:
+        figure=one_of(CLASSIFICATION_FIGURES),
+    conda:
+        "../../envs/reporting.yaml"
+    params:
+        code=lambda wildcards: code(
+            "draw_figure.py", f"poscope.reporting.figures.{wildcards.figure}"
+        ),
+        labels=classification_labels(),
+        settings=lambda wildcards: fragment(getattr(CONFIG.figures, wildcards.figure)),
+    message:
+        "Drawing the figure {wildcards.figure}"
+    script:
+        "../scripts/draw_figure.py"

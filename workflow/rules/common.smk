@@ -160,14 +160,37 @@ def figure_inputs(wildcards):
     return probe_results(PROBE_FIGURES[wildcards.figure])
 
 
+def reported(experiment):
+    """Whether the study runs an experiment, so that its tables and figures are in the report."""
+    return experiment in CONFIG.study.experiments
+
+
 def report_tables():
     """The tidy tables of the study's experiments."""
-    return [f"results/tables/{name}.csv" for name in studied(PROBE_TABLES)]
+    names = studied(PROBE_TABLES) if reported("probes") else []
+    names += CLASSIFICATION_TABLES if reported("classification") else []
+    return [f"results/tables/{name}.csv" for name in names]
 
 
 def report_figures():
     """The figures of the study's experiments."""
-    return [f"results/figures/{name}.svg" for name in studied(PROBE_FIGURES)]
+    names = studied(PROBE_FIGURES) if reported("probes") else []
+    names += CLASSIFICATION_FIGURES if reported("classification") else []
+    return [f"results/figures/{name}.svg" for name in names]
+
+
+def report_position_tables():
+    """The position tables behind the report."""
+    tables = list(TABLES)
+    if reported("classification"):
+        chosen = [
+            CONFIG.encodings[name] for name in CONFIG.study.classification.encodings
+        ]
+        tables += [encoding.table for encoding in chosen if encoding.kind == "table"]
+    return [
+        f"results/position_tables/{table}.safetensors"
+        for table in dict.fromkeys(tables)
+    ]
 
 
 def probe_code(probe):
@@ -189,6 +212,12 @@ def table_facts():
             "code": probe_code(probe),
         }
         for name, probe in PROBE_TABLES.items()
+    } | {
+        name: {
+            "cells": str(len(classification_cells(table_buckets(name)))),
+            "code of a cell": code("train_classifier.py"),
+        }
+        for name in CLASSIFICATION_TABLES
     }
 
 
@@ -205,6 +234,19 @@ def figure_facts():
             "code": code("draw_figure.py", f"poscope.reporting.figures.{name}"),
         }
         for name, probe in PROBE_FIGURES.items()
+    }
+
+
+def classification_in_short():
+    """The encodings and tasks that the study uses."""
+    study = CONFIG.study.classification
+    if study is None or not reported("classification"):
+        return {}
+    return {
+        "encodings": {
+            name: fragment(CONFIG.encodings[name]) for name in study.encodings
+        },
+        "tasks": {name: fragment(CONFIG.tasks[name]) for name in study.tasks},
     }
 
 
@@ -322,6 +364,40 @@ def encoding_params(name):
         "sd": getattr(encoding, "sd", None),
         "trainable": getattr(encoding, "trainable", False),
     }
+
+
+def table_buckets(name):
+    """The buckets of training whose cells a table is made of; nothing for all of them."""
+    return None if name == "classification_length_matrix" else ["all"]
+
+
+def classification_labels():
+    """Display labels of the study's encodings in its order, then of its tasks and buckets."""
+    study = CONFIG.study.classification
+    if study is None:
+        return {}
+    buckets = {
+        name for task in study.tasks for name in CONFIG.tasks[task].buckets.names
+    }
+    return {
+        **{name: CONFIG.encoding_label(name) for name in study.encodings},
+        **{name: CONFIG.tasks[name].label or name for name in study.tasks},
+        **{name: name.replace("_", " ") for name in sorted(buckets)},
+    }
+
+
+def control_tasks():
+    """The study's control tasks, with the grammar that says what must come out."""
+    study = CONFIG.study.classification
+    tasks = {name: CONFIG.tasks[name] for name in (study.tasks if study else [])}
+    return {name: task.data.grammar for name, task in tasks.items() if task.control}
+
+
+def encodings_without_positions():
+    """Encodings that give a network no positions."""
+    return sorted(
+        name for name, encoding in CONFIG.encodings.items() if encoding.kind == "zeros"
+    )
 
 
 def classification_targets():

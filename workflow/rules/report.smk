@@ -5,9 +5,7 @@ rule report:
     input:
         tables=lambda wildcards: report_tables(),
         figures=lambda wildcards: report_figures(),
-        position_tables=[
-            f"results/position_tables/{table}.safetensors" for table in TABLES
-        ],
+        position_tables=lambda wildcards: report_position_tables(),
     output:
         "results/report.html",
     log:
@@ -22,6 +20,9 @@ rule report:
         study=study_in_short(),
         table_facts=table_facts(),
         figure_facts=figure_facts(),
+        control_tasks=control_tasks() if reported("classification") else {},
+        without_positions=encodings_without_positions(),
+        encoding_labels=classification_labels(),
     message:
         "Writing the report"
     script:

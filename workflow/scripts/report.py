@@ -7,7 +7,9 @@ import yaml
 
 from poscope.logs import job_log
 from poscope.reporting.assemble import figure_entries, run_facts, source_rows, table_entries
-from poscope.reporting.report import write_report
+from poscope.reporting.controls import control_outcomes
+from poscope.reporting.report import Control, write_report
+from poscope.reporting.tables import read_table
 
 CAPTIONS = Path(__file__).resolve().parents[1] / "report"
 
@@ -23,8 +25,22 @@ def main(job: Any) -> None:
             sources=source_rows(job.input.position_tables),
             labels=job.params.labels,
             facts=run_facts(),
+            controls=controls(job),
             config_text=yaml.safe_dump(job.params.study, sort_keys=False, allow_unicode=True),
         )
+
+
+def controls(job: Any) -> list[Control]:
+    """Whether the controls of the study held."""
+    accuracies = [path for path in job.input.tables if Path(path).stem == "classification"]
+    if not accuracies or not job.params.control_tasks:
+        return []
+    return control_outcomes(
+        read_table(accuracies[0]),
+        grammars=job.params.control_tasks,
+        without_positions=job.params.without_positions,
+        labels=job.params.encoding_labels,
+    )
 
 
 if "snakemake" in globals():

@@ -59,6 +59,22 @@ class AbsolutePosition(Dots):
     """The logarithmic axis is linear below this, so that it reaches nought."""
 
 
+class Classification(Dots):
+    """Accuracy of each encoding on each task (the paper's Table 3)."""
+
+    columns: PositiveInt = 4
+    """At most so many panels side by side."""
+
+
+class ClassificationByLength(Figure):
+    """Accuracy by length bucket (the paper's Figure 4)."""
+
+    height_in: PositiveFloat = 2.2
+    """Height of a row of panels in inches."""
+    columns: PositiveInt = 3
+    """At most so many panels side by side."""
+
+
 class Figures(Section):
     """Settings of each figure by name."""
 
@@ -68,3 +84,5 @@ class Figures(Section):
     absolute_position: AbsolutePosition = AbsolutePosition()
     order: Dots = Dots(row_height_in=0.3)
     geometry: Dots = Dots()
+    classification: Classification = Classification()
+    classification_by_length: ClassificationByLength = ClassificationByLength()

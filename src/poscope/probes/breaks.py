@@ -43,8 +43,11 @@ def find_breaks(pairs: np.ndarray, *, window: int, threshold: float) -> Breaks:
     stands out, while a slow change along the table cancels. The score is the drop's distance from the median drop in
     robust standard deviations: 1.4826 times the median absolute deviation, over all boundaries or over those within
     four windows, whichever is larger. A break is a boundary whose score reaches the threshold and is the largest
-    within the window on both sides. With window 8 and threshold 6, tables without a break (independent rows, random
-    walks, smooth and rough kernels) score above 5 in less than one of a hundred.
+    within the window on both sides.
+
+    With window 8 and threshold 6, of 150 tables each of independent rows, of random walks in 64 and 768 dimensions
+    and of smooth and rough kernels at most one had a break. Random walks in 12 dimensions, which take real turns, had
+    one in 15.
 
     Args:
         pairs: similarities by offset, as `by_offset` arranges them, shape (positions, positions).

@@ -70,11 +70,20 @@ class LeastSquares:
         coordinates = self._basis * self._values
         train, test = coordinates[fold.train], coordinates[fold.test]
         centre, level = train.mean(axis=0), targets[fold.train].mean(axis=0)
-        weights = _smallest_solution(train - centre, targets[fold.train] - level)
+        weights = self._smallest_solution(train - centre, targets[fold.train] - level)
         return Residuals(
             targets[fold.train] - level - (train - centre) @ weights,
             targets[fold.test] - level - (test - centre) @ weights,
         )
+
+    def _smallest_solution(self, rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Least-squares weights of the smallest norm for centred rows (m, rank) and targets (m,) or (m, targets)."""
+        # What is rounding is told by the size of the whole table: of rows that are all alike nothing else is left.
+        least = _EPSILON * max(self._centred.shape) * float(self._values.max(initial=0.0))
+        size = float(np.linalg.norm(rows))
+        if size <= least:
+            return np.zeros((rows.shape[1], *targets.shape[1:]))
+        return np.asarray(lstsq(rows, targets, cond=least / size, check_finite=False)[0])
 
     @property
     def rank(self) -> int:
@@ -184,9 +193,3 @@ def _by_response(
 def _full_rank(pivots: np.ndarray) -> bool:
     sizes = np.abs(pivots)
     return bool(sizes.min() > _SMALLEST_PIVOT * sizes.max())
-
-
-def _smallest_solution(rows: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """Least-squares weights of the smallest norm for centred rows (m, rank) and targets (m,) or (m, targets)."""
-    tolerance = _EPSILON * max(rows.shape)
-    return np.asarray(lstsq(rows, targets, cond=tolerance, check_finite=False)[0])

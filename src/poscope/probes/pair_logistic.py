@@ -12,10 +12,13 @@ fitted: the intercept can move by no more than their scores. Once that cannot ch
 the answers are the optimum's.
 """
 
+import logging
 from dataclasses import dataclass, fields
 from typing import TypeVar
 
 import numpy as np
+
+_log = logging.getLogger(__name__)
 
 _MOST_STEPS = 2000
 _MOST_TRIALS = 30
@@ -93,6 +96,8 @@ def held_out_scores(gram: np.ndarray, problems: PairProblems, *, c: float) -> np
             problems, at = _some(problems, going), _some(at, going)
             solver = _Solver(gram, problems, c)
         solver.move(at)
+    else:
+        _log.warning("%d logistic regressions are not at their optimum yet", len(rows))
     return scores
 
 

@@ -1,4 +1,4 @@
-"""How many directions a table spreads over: the eigenvalues of its covariance (Wang & Chen 2020, §4.2.2 and Figure 2)."""
+"""How many directions a table spreads over: eigenvalues of its covariance (Wang & Chen 2020, §4.2.2, Figure 2)."""
 
 import math
 

@@ -1,11 +1,11 @@
-"""A tidy table as a reader wants it: one row per model, one column per metric, rounded to its uncertainty.
+"""A tidy table as a reader wants it: one row per model or encoding, rounded to its uncertainty.
 
 Markdown, LaTeX and the report all show these cells, so that they cannot disagree.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -14,6 +14,7 @@ from poscope.reporting.labels import MetricLabel, describe
 
 SIGNIFICANT = 0.05
 UNDEFINED = "–"
+INSUFFICIENT = "insufficient"
 DAGGER = "†"
 
 
@@ -22,11 +23,11 @@ class Cell:
     """One figure.
 
     Attributes:
-        value: the mean, rounded; a dash where it is undefined.
+        value: the mean, rounded; a dash or a word where it is undefined.
         half_width: of the 95 % interval, rounded; empty where there is none.
         differs: whether it differs from the reference at an adjusted p < 0.05.
         published: the published figure; empty where there is none.
-        number: the mean as it is, to sort by.
+        number: the mean in its unit, not rounded, to sort by.
     """
 
     value: str
@@ -57,7 +58,7 @@ class ReaderTable:
 
     Attributes:
         keys: heads of the key columns.
-        columns: the metrics.
+        columns: the metrics, or one metric by task or bucket.
         rows: in the order of the tidy table.
         notes: sentences to stand below the table.
     """
@@ -71,37 +72,85 @@ class ReaderTable:
 def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
     """Lay a tidy table out for reading.
 
+    A table of models has a row for each and a column for each metric. One of encodings spreads one key more: see
+    `_spread_key`.
+
     Args:
         frame: a tidy table; the columns before `metric` are its keys.
         labels: display labels of the keys' values; one without a label shows its name.
     """
     names = list(frame.columns)
     keys = names[: names.index("metric")]
+    spread = _spread_key(frame, keys)
+    keys = [name for name in keys if name != spread and not _says_nothing(frame, name)]
     metrics = list(dict.fromkeys(frame["metric"]))
-    figures: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
-    for figure in frame.to_dict("records"):
-        key = tuple(str(figure[name]) for name in keys)
-        figures.setdefault(key, {})[figure["metric"]] = figure
+    parts = [""] if spread is None else list(dict.fromkeys(frame[spread]))
+    places = [(part, metric) for part in parts for metric in metrics]
+    empty = UNDEFINED if spread is None else INSUFFICIENT
     rows = [
         ReaderRow(
-            tuple(labels.get(part, part) for part in key),
-            tuple(_cell(by_metric.get(metric, {}), describe(metric)) for metric in metrics),
+            tuple(_shown(part, name, labels) for part, name in zip(key, keys, strict=True)),
+            tuple(_cell(found.get(place), describe(place[1]), empty) for place in places),
         )
-        for key, by_metric in figures.items()
+        for key, found in _by_row(frame, keys, spread).items()
     ]
-    columns = tuple(describe(metric) for metric in metrics)
-    notes = (*_units_note(columns), *_notes(frame, labels))
+    columns = [describe(metric) for _, metric in places]
+    if spread is not None:
+        shown = [_shown(part, spread, labels) for part, _ in places]
+        several = len(metrics) > 1
+        columns = [_of_part(*each, several) for each in zip(columns, shown, strict=True)]
+    said = [] if spread is None else [f"Columns: {spread.replace('_', ' ')}."]
+    notes = (*_units_note([describe(m) for m in metrics]), *said, *_notes(frame, labels))
     heads = tuple(name.replace("_", " ").capitalize() for name in keys)
-    return ReaderTable(heads, columns, tuple(rows), notes)
+    return ReaderTable(heads, tuple(columns), tuple(rows), notes)
 
 
-def _cell(figure: Mapping[str, Any], label: MetricLabel) -> Cell:
-    published = _number(figure.get("published"))
+def _by_row(
+    frame: pd.DataFrame, keys: Sequence[str], spread: str | None
+) -> dict[tuple[str, ...], dict[tuple[str, str], dict[str, Any]]]:
+    """Figures by the row's keys, then by (value of the key that is spread, metric)."""
+    figures: dict[tuple[str, ...], dict[tuple[str, str], dict[str, Any]]] = {}
+    for figure in frame.to_dict("records"):
+        key = tuple(str(figure[name]) for name in keys)
+        place = "" if spread is None else figure[spread], figure["metric"]
+        figures.setdefault(key, {})[place] = figure
+    return figures
+
+
+def _spread_key(frame: pd.DataFrame, keys: Sequence[str]) -> str | None:
+    """The key of a table of encodings whose values become columns: the bucket of testing, else the task."""
+    if "encoding" not in keys:
+        return None
+    buckets = [name for name in ("test_bucket", "bucket") if name in keys]
+    varied = [name for name in buckets if frame[name].nunique() > 1]
+    return next(iter(varied), "task" if "task" in keys else None)
+
+
+def _says_nothing(frame: pd.DataFrame, name: str) -> bool:
+    """Whether a key is the bucket of a table that has but one."""
+    return name == "bucket" and frame[name].nunique() == 1
+
+
+def _shown(value: str, key: str, labels: Mapping[str, str]) -> str:
+    plain = value.replace("_", " ") if key.endswith("bucket") else value
+    return labels.get(value, plain)
+
+
+def _of_part(label: MetricLabel, part: str, several: bool) -> MetricLabel:
+    """The head of a task's or bucket's column; where there is but one metric, the note below names it."""
+    return replace(label, title=f"{part}, {label.title}" if several else part)
+
+
+def _cell(figure: Mapping[str, Any] | None, label: MetricLabel, empty: str) -> Cell:
+    """A figure as a cell; `empty` is said where it has no mean, a dash where there is no such figure."""
+    if figure is None:
+        return Cell(UNDEFINED)
+    published = _number(figure.get("published"), label.scale)
     printed = "" if published is None else f"{published:.10g}".replace("-", "−")
-    mean = _number(figure.get("mean"))
+    mean = _number(figure.get("mean"), label.scale)
     if mean is None:
-        return Cell(UNDEFINED, published=printed)
-    low, high = _number(figure.get("low")), _number(figure.get("high"))
+        return Cell(empty, published=printed)
+    low, high = (_number(figure.get(name), label.scale) for name in ("low", "high"))
     # An interval that is not symmetric is shown by its wider half: never better than it is.
     half = None if low is None or high is None else max(mean - low, high - mean)
     value, half_width = rounded(mean, half, label.digits)
@@ -134,8 +183,8 @@ def _fixed(value: float, decimals: int) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None or math.isnan(value) else float(value)
+def _number(value: Any, scale: float = 1.0) -> float | None:
+    return None if value is None or math.isnan(value) else scale * float(value)
 
 
 def _units_note(columns: Sequence[MetricLabel]) -> list[str]:
@@ -155,7 +204,11 @@ def _units_note(columns: Sequence[MetricLabel]) -> list[str]:
 def _notes(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[str]:
     notes = [_interval_note(frame), *_comparison_notes(frame, labels), *_published_notes(frame)]
     if frame["mean"].isna().any():
-        notes.append(f"{UNDEFINED} the figure is undefined for this table.")
+        notes.append(
+            f"{INSUFFICIENT}: too few examples to train or to test on."
+            if "encoding" in frame.columns
+            else f"{UNDEFINED} the figure is undefined for this table."
+        )
     return [note for note in notes if note]
 
 
@@ -171,7 +224,8 @@ def _interval_note(frame: pd.DataFrame) -> str:
         return ""
     usual, *others = sorted(counts, key=lambda shown: -len(counts[shown]))
     exceptions = "; ".join(f"{shown} for {_listed(counts[shown])}" for shown in others)
-    repeats = f"{usual} repeats" if usual != "n = 1" else "n = 1 repeat"
+    word = "seed" if "encoding" in frame.columns else "repeat"
+    repeats = f"{usual} {word}s" if usual != "n = 1" else f"n = 1 {word}"
     repeats += f" ({exceptions})" if exceptions else ""
     if defined["low"].isna().all():
         return f"No intervals: {repeats}."

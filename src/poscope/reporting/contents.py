@@ -7,6 +7,9 @@ TABLE_TITLES = {
     "similarity": "Similarity of positions",
     "spectrum": "Spectrum",
     "geometry": "Geometry of similarity",
+    "classification": "Text classification",
+    "classification_by_length": "Text classification by length",
+    "classification_length_matrix": "Text classification: lengths of training and of testing",
 }
 
 FIGURE_TITLES = {
@@ -16,4 +19,6 @@ FIGURE_TITLES = {
     "absolute_position": "Error of reading off a position",
     "order": "Error of telling which position comes first",
     "geometry": "Geometry of similarity",
+    "classification": "Accuracy of text classification",
+    "classification_by_length": "Accuracy of text classification by length",
 }

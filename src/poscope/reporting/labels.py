@@ -15,12 +15,14 @@ class MetricLabel:
         unit: of the figure; empty where it has none.
         digits: decimals to show at most; where there is an interval, its width may warrant fewer.
         better: the direction in which a figure is good news; None where neither is.
+        scale: what a figure is multiplied by to be shown in its unit.
     """
 
     title: str
     unit: str = ""
     digits: int = 3
     better: Better | None = None
+    scale: float = 1.0
 
     @property
     def arrow(self) -> str:
@@ -43,6 +45,7 @@ def _count(title: str, unit: str) -> MetricLabel:
 
 # Errors on training rows, and the error of a guess, are there to be compared with: neither way is better.
 _LABELS = {
+    "accuracy": MetricLabel("Accuracy", "%", 1, "higher", scale=100.0),
     "mae": _error("MAE"),
     "mae_train": _error("MAE (train)", None),
     "mae_svr": _error("MAE, SVR"),

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -25,6 +25,7 @@ _LATEX = {
     "±": r"$\pm$",
     "†": r"$^{\dagger}$",
     "·": r"$\cdot$",
+    "×": r"$\times$",
     "²": r"$^{2}$",
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
@@ -44,6 +45,7 @@ def write_tables(
     tex: str | os.PathLike[str],
     labels: Mapping[str, str],
     title: str,
+    notes: Sequence[str] = (),
 ) -> None:
     """Write a tidy table in its three forms, each whole or not at all.
 
@@ -52,15 +54,16 @@ def write_tables(
         csv: path of the table itself.
         md: path of its Markdown form.
         tex: path of its LaTeX form; the file's name becomes the label, `tab:{name}`.
-        labels: display labels of models.
+        labels: display labels of the keys' values.
         title: the table's heading and caption.
+        notes: sentences to stand below the table beside its own.
 
     Raises:
         PoscopeError: a file cannot be written.
     """
     write_csv(frame, csv)
-    write_text(md, markdown(frame, labels, title=title))
-    write_text(tex, latex(frame, labels, title=title, name=Path(tex).stem))
+    write_text(md, markdown(frame, labels, title=title, notes=notes))
+    write_text(tex, latex(frame, labels, title=title, name=Path(tex).stem, notes=notes))
 
 
 def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
@@ -68,7 +71,9 @@ def write_csv(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     write_text(path, frame.to_csv(index=False, lineterminator="\n"))
 
 
-def markdown(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str) -> str:
+def markdown(
+    frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, notes: Sequence[str] = ()
+) -> str:
     """Render a tidy table for reading, as Markdown (GitHub's tables)."""
     table = reader_table(frame, labels)
     lines = [f"## {markdown_text(title)}", ""]
@@ -77,19 +82,27 @@ def markdown(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str) -> s
     lines.append("|" + " :-- |" * len(table.keys) + " --: |" * len(table.columns))
     for row in table.rows:
         lines.append(_markdown_row([*row.keys, *(cell.text for cell in row.cells)]))
-    for note in table.notes:
+    for note in (*table.notes, *notes):
         lines += ["", markdown_text(note)]
     return "\n".join(lines) + "\n"
 
 
-def latex(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, name: str) -> str:
+def latex(
+    frame: pd.DataFrame,
+    labels: Mapping[str, str],
+    *,
+    title: str,
+    name: str,
+    notes: Sequence[str] = (),
+) -> str:
     r"""Render a tidy table for reading, as LaTeX that needs the package booktabs.
 
     Args:
         frame: a tidy table.
-        labels: display labels of models.
+        labels: display labels of the keys' values.
         title: the caption.
         name: the label to refer to is `tab:{name}`.
+        notes: sentences to stand below the table beside its own.
     """
     table = reader_table(frame, labels)
     heads = [*table.keys, *(column.heading for column in table.columns)]
@@ -108,7 +121,7 @@ def latex(frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, name: s
         r"\bottomrule",
         r"\end{tabular}",
         r"\par\medskip",
-        rf"\parbox{{\linewidth}}{{\footnotesize {latex_text(' '.join(table.notes))}}}",
+        rf"\parbox{{\linewidth}}{{\footnotesize {latex_text(' '.join([*table.notes, *notes]))}}}",
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"

@@ -1,0 +1,119 @@
+"""All finished cells of a study in one file, `results/cells.parquet`."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from poscope.errors import PoscopeError
+from poscope.files import atomic_path
+
+COLUMNS = (
+    *("experiment", "task", "encoding", "bucket", "seed"),
+    *("metric", "test_bucket", "value", "n", "status", "reason"),
+)
+"""A cell's key; what was measured on which test examples; whether there was enough to measure."""
+
+
+@dataclass(frozen=True)
+class FinishedCell:
+    """A cell's place in the study, and what it wrote.
+
+    Attributes:
+        experiment: as the other keys, from the path `{experiment}/{task}/{encoding}/{bucket}/seed{seed}`.
+        task: name.
+        encoding: name.
+        bucket: length bucket that it was trained on, or `all`.
+        seed: number.
+        folder: where its files are.
+        metrics: content of its `metrics.json`.
+    """
+
+    experiment: str
+    task: str
+    encoding: str
+    bucket: str
+    seed: int
+    folder: Path
+    metrics: dict[str, Any]
+
+
+def read_cells(paths: Sequence[str | os.PathLike[str]]) -> list[FinishedCell]:
+    """Read the metrics of cells, in the order given.
+
+    Args:
+        paths: `…/{experiment}/{task}/{encoding}/{bucket}/seed{seed}/metrics.json`.
+
+    Raises:
+        PoscopeError: a file is none of a cell, or there are two of one cell.
+    """
+    cells = [_read(Path(path)) for path in paths]
+    seen: dict[tuple[str, str, str, str, int], Path] = {}
+    for cell in cells:
+        key = cell.experiment, cell.task, cell.encoding, cell.bucket, cell.seed
+        if key in seen:
+            raise PoscopeError(f"{cell.folder} and {seen[key]} are one and the same cell")
+        seen[key] = cell.folder
+    return cells
+
+
+def cells_table(cells: Sequence[FinishedCell]) -> pd.DataFrame:
+    """One row for each cell, metric and test bucket, columns `COLUMNS`.
+
+    `n` counts test examples. A cell or bucket with too few of them has rows all the same, with an empty value. What
+    differs from run to run (seconds, memory) is left out.
+    """
+    rows = [row for cell in cells for row in _rows(cell)]
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    return frame.astype({"seed": "int64", "value": "float64", "n": "int64"})
+
+
+def write_cells_table(
+    path: str | os.PathLike[str], paths: Sequence[str | os.PathLike[str]]
+) -> None:
+    """Write the metrics of cells as Parquet, whole or not at all; the same cells give the same bytes.
+
+    Args:
+        path: the file.
+        paths: `metrics.json` of the cells, in the order of the rows.
+
+    Raises:
+        PoscopeError: a cell cannot be read, or the file cannot be written.
+    """
+    frame = cells_table(read_cells(paths))
+    with atomic_path(path) as temporary:
+        frame.to_parquet(temporary, engine="pyarrow", compression="zstd", index=False)
+
+
+def _rows(cell: FinishedCell) -> list[dict[str, Any]]:
+    scores = dict(cell.metrics["scores"])
+    counts = scores.pop("n")
+    key = {name: getattr(cell, name) for name in COLUMNS[:5]}
+    status = {"status": cell.metrics["status"], "reason": cell.metrics.get("reason") or ""}
+    return [
+        key
+        | {"metric": metric, "test_bucket": bucket, "value": value, "n": counts[bucket]}
+        | status
+        for metric, by_bucket in scores.items()
+        for bucket, value in by_bucket.items()
+    ]
+
+
+def _read(path: Path) -> FinishedCell:
+    try:
+        experiment, task, encoding, bucket, seed = path.absolute().parts[-6:-1]
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+        number = int(seed.removeprefix("seed"))
+        if metrics["status"] not in ("finished", "insufficient") or "n" not in metrics["scores"]:
+            raise ValueError(f"status {metrics['status']!r}")
+        return FinishedCell(experiment, task, encoding, bucket, number, path.parent, metrics)
+    except OSError as error:
+        raise PoscopeError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise PoscopeError(
+            f"{path} is no result of a cell ({error!r}); delete it and run the workflow again"
+        ) from error
