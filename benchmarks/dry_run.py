@@ -57,7 +57,9 @@ def main() -> None:
         few, base = dry_run(synthetic_study(1), Path(small))
         many, seconds = dry_run(synthetic_study(-(-wanted // (PROBES + 1))), Path(large))
     print(f"{few:>6} jobs {base:8.2f} s\n{many:>6} jobs {seconds:8.2f} s")
-    print(f"{(seconds - base) / (many - few) * 1000:.2f} ms for each further job; ratio {seconds / base:.1f}")
+    print(
+        f"{(seconds - base) / (many - few) * 1000:.2f} ms for each further job; ratio {seconds / base:.1f}"
+    )
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+
 from tests.support.projects import Project
 
 pytestmark = pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors import safe_open
+
 from tests.support.checkpoints import REVISIONS, hub_files
 from tests.support.projects import Project
 

@@ -1,5 +1,6 @@
 """Copies of the checkout with a small study of their own, to run and to plan."""
 
+import copy
 import json
 import os
 import shutil
@@ -47,7 +48,7 @@ CLASSIFICATION_STUDY = {
         "sinusoid": {"positions": 128, "dim": 16},
         "random": {"positions": 128, "dim": 16},
     },
-    "tasks": {"order": _FEW, "bag": _FEW},
+    "tasks": {"order": _FEW, "bag": copy.deepcopy(_FEW)},
     "probes": SMALL_PROBES,
     "study": {
         "experiments": ["probes", "classification"],

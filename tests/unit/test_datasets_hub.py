@@ -10,13 +10,13 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.servers.http_faults import Handler
-from tests.servers.hub import REVISION, HubServer, _send_json
 
 from poscope.datasets.classification_build import build_classification_data
 from poscope.datasets.classification_data import read_classification_data
 from poscope.datasets.hub_text import read_hub
 from poscope.errors import DataError, SourceError
+from tests.servers.http_faults import Handler
+from tests.servers.hub import REVISION, HubServer, _send_json
 
 CARD = b"""---
 configs:

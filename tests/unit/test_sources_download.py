@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.servers.http_faults import Answer, FaultServer
 
 from poscope.errors import ChecksumError, PoscopeError, SourceError
 from poscope.sources.download import download
+from tests.servers.http_faults import Answer, FaultServer
 
 CONTENT = bytes(range(256)) * 40  # 10,240 bytes
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -13,13 +13,13 @@ import pytest
 from huggingface_hub import constants, hf_hub_download
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.servers.http_faults import Answer
-from tests.servers.hub import REVISION, HubServer
 
 from poscope.errors import SourceError
 from poscope.sources import hub_client
 from poscope.sources.fileset import read_all
 from poscope.sources.hub import HubFiles
+from tests.servers.http_faults import Answer
+from tests.servers.hub import REVISION, HubServer
 
 REPO = "me/bert"
 OTHER_REVISION = "f" * 40

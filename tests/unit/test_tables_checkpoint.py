@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save
-from tests.support.memory_files import MemoryFiles, checkpoint_files
 
 from poscope.errors import TableError
 from poscope.tables.checkpoint import Checkpoint
 from poscope.tables.safetensors_format import BytesFile, decode, matrix_shape, read_header
+from tests.support.memory_files import MemoryFiles, checkpoint_files
 
 WORDS = np.arange(60, dtype=np.float32).reshape(20, 3)
 POSITIONS = np.arange(24, dtype=np.float32).reshape(8, 3) / 3

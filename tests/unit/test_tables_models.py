@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.memory_files import files_in
 
 from poscope.errors import TableError
 from poscope.tables.extraction import extract_position_table, extract_word_embeddings
 from poscope.tables.position_table import PositionTable
+from tests.support.memory_files import files_in
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

