@@ -43,7 +43,7 @@ class Mlp(Section):
     """Width of each hidden layer."""
     alpha: NonNegativeFloat = 0.0001
     """Weight of the penalty on its weights."""
-    iterations: PositiveInt = 200
+    iterations: PositiveInt = 100
     """Most iterations of its optimiser, L-BFGS on all training rows at once."""
 
 

@@ -48,7 +48,7 @@ def probe_table(
     """Gather the results of one probe, compared with the reference.
 
     A model is compared on a metric where both sides have figures of the same repeats: as many, at least two, with the
-    same settings and folds, over as many positions. Repeats of cross-validation are compared by the corrected resampled
+    same settings and folds, over as many positions. Folds of cross-validation are compared by the corrected resampled
     t test (Nadeau & Bengio 2003), others by the paired t test; Holm's adjustment is over the models within one metric.
 
     Args:
