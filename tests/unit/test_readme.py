@@ -36,3 +36,12 @@ def test_every_make_target_and_file_that_it_names_exists():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
     for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", README):
         assert (CHECKOUT / link).exists(), link
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "config/config.yaml", "config/cpu.yaml", "config/demo.yaml"]
+)
+def test_no_command_has_a_target_right_after_configfile(name):
+    """`--configfile` takes every name that follows it, so that a target there is read as a config."""
+    text = (CHECKOUT / name).read_text()
+    assert not re.findall(r"--configfile \S+\.yaml +(?!-)\w+", text)
