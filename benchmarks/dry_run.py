@@ -24,7 +24,8 @@ def synthetic_study(tables: int) -> dict[str, object]:
         name: {"source": "generated", "formula": "random_normal", "seed": seed}
         for seed, name in enumerate(names)
     }
-    return {"models": models, "study": {"models": names, "reference": names[0]}}
+    study = {"experiments": ["probes"], "models": names, "reference": names[0]}
+    return {"models": models, "study": study}
 
 
 def dry_run(config: dict[str, object], folder: Path) -> tuple[int, float]:

@@ -89,18 +89,13 @@ def _place(path: Path, root: str) -> str:
 
 
 @cache
-def _tree(path: Path, mtime_ns: int) -> ast.Module:
-    del mtime_ns  # part of the cache's key: an edited file is parsed anew
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-
-
-@cache
 def _essence(path: Path, mtime_ns: int) -> str:
     """The code without comments, formatting and docstrings.
 
     Unparsed rather than dumped: the dump of a syntax tree differs between Python versions far more often.
     """
-    tree = ast.parse(ast.unparse(_tree(path, mtime_ns)))
+    del mtime_ns
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [part for part in node.body if not _is_text(part)] or [ast.Pass()]
@@ -119,9 +114,11 @@ def _is_text(node: ast.stmt) -> bool:
 @cache
 def _imports(path: Path, mtime_ns: int, root: str) -> tuple[str, ...]:
     """Dotted names inside the package that a file imports, at its top or inside a function."""
+    del mtime_ns  # part of the cache's key: an edited file is read anew
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
     package = ".".join(Path(_place(path, root)).with_suffix("").parts[:-1])
     found: dict[str, None] = {}
-    for node in ast.walk(_tree(path, mtime_ns)):
+    for node in ast.walk(tree):
         for name in _names(node, package):
             if name == PACKAGE or name.startswith(f"{PACKAGE}."):
                 found[name] = None

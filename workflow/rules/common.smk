@@ -1,5 +1,6 @@
 """What all stages share: the checked config, digests of code, and helpers that need wildcards."""
 
+import functools
 import os
 import sys
 from pathlib import Path
@@ -46,9 +47,13 @@ TEMPLATES = sorted(
 EXPERIMENT_TARGETS = {}
 
 
+# Thousands of jobs share a few digests: files are looked at once while the jobs are planned.
+digest_once = functools.cache(code_digest)
+
+
 def code(script, *modules, data=()):
     """Digest of a script and of all library code that it reaches."""
-    return code_digest(
+    return digest_once(
         CHECKOUT / "workflow" / "scripts" / script,
         *modules,
         data=tuple(CHECKOUT / name for name in data),
