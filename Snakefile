@@ -15,14 +15,19 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/sources.smk"
 include: "workflow/rules/position_tables.smk"
 include: "workflow/rules/probes.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/pretraining.smk"
 include: "workflow/rules/classification.smk"
+include: "workflow/rules/language_modeling.smk"
 include: "workflow/rules/report.smk"
 
 
 localrules:
     all,
     probes,
+    pretraining,
     classification,
+    language_modeling,
 
 
 rule all:
@@ -33,6 +38,7 @@ rule all:
             for name in CONFIG.study.experiments
             for target in EXPERIMENT_TARGETS[name]()
         ],
+        "results/cells.parquet" if study_metrics() else [],
         "results/report.html",
     message:
         "The study is complete: open results/report.html"
@@ -45,8 +51,22 @@ rule probes:
         "Every probe of every position table is done: see results/tables and results/figures"
 
 
+rule pretraining:
+    input:
+        EXPERIMENT_TARGETS["pretraining"](),
+    message:
+        "Every pretraining is done and probed: see results/tables and results/figures"
+
+
 rule classification:
     input:
         EXPERIMENT_TARGETS["classification"](),
     message:
         "Every classification cell is done: see results/tables and results/figures"
+
+
+rule language_modeling:
+    input:
+        EXPERIMENT_TARGETS["language_modeling"](),
+    message:
+        "Every language model is trained: see results/tables and results/figures"

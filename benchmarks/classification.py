@@ -28,7 +28,7 @@ from poscope.training.devices import Device, open_device
 from poscope.training.loop import train
 from poscope.training.precision import choose_precision
 from poscope.training.run import LoopSettings
-from poscope.training.task import Batch, Evaluation
+from poscope.training.task import Batch, Evaluation, Task
 
 SETTINGS = ClassificationSettings(
     dim=256,
@@ -72,7 +72,7 @@ class Side:
         return statistics.median(self.seconds)
 
 
-class Clocked:
+class Clocked(Task):
     """The engine's task with a clock: between its epochs the other side runs one of its own."""
 
     def __init__(self, task: ClassificationTask, other: Callable[[], None], side: Side) -> None:

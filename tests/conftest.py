@@ -13,7 +13,13 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 
 from tests.servers.hub import HubServer
 from tests.support.checkpoints import REPOSITORY, REVISIONS, hub_files
-from tests.support.projects import CLASSIFICATION_STUDY, STUDY, Project, new_project
+from tests.support.projects import (
+    CLASSIFICATION_STUDY,
+    STUDY,
+    Project,
+    new_language_project,
+    new_project,
+)
 
 
 @pytest.fixture(scope="session")
@@ -45,6 +51,16 @@ def trained(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Project
     folder = tmp_path_factory.mktemp("trained") / "poscope"
     project = new_project(folder, hub.endpoint, CLASSIFICATION_STUDY)
     done = project.run(profile="profiles/gpu")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture(scope="session")
+def language_models(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Project:
+    """A small study of pretraining and language modelling, run to its end. Not to be changed for good."""
+    folder = tmp_path_factory.mktemp("language_models") / "poscope"
+    project = new_language_project(folder, hub.endpoint)
+    done = project.run()
     assert done.returncode == 0, done.stdout + done.stderr
     return project
 

@@ -149,7 +149,7 @@ class HubServer(LocalServer):
         else:
             query = parse_qs(urlsplit(handler.path).query)
             info = _info(repo, revision, files, sizes=query.get("blobs") == ["true"])
-            _send_json(handler, {"Content-Type": "application/json"}, info)
+            send_json(handler, {"Content-Type": "application/json"}, info)
 
     def _send_tree(self, handler: Handler, files: Mapping[str, bytes]) -> None:
         query = parse_qs(urlsplit(handler.path).query)
@@ -164,7 +164,7 @@ class HubServer(LocalServer):
         if after < len(names):
             path = urlsplit(handler.path).path
             headers["Link"] = f'<{self.endpoint}{path}?recursive=true&cursor={after}>; rel="next"'
-        _send_json(handler, headers, page)
+        send_json(handler, headers, page)
 
     def _respond_file(self, handler: Handler, repo: str, revision: str, name: str) -> None:
         files = self._find(handler, repo, revision, gate=True)
@@ -273,7 +273,7 @@ def _entry(name: str, content: bytes, lfs: bool) -> dict[str, object]:
     return entry
 
 
-def _send_json(handler: Handler, headers: Mapping[str, str | None], data: object) -> None:
+def send_json(handler: Handler, headers: Mapping[str, str | None], data: object) -> None:
     handler.send(200, headers, json.dumps(data).encode())
 
 

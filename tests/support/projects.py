@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -59,6 +60,60 @@ CLASSIFICATION_STUDY = {
             "encodings": ["random", "sinusoid", "zeros"],
             "buckets": ["all", "short"],
             "seeds": 1,
+        },
+    },
+}
+
+
+def _language_task(objective: str) -> dict[str, Any]:
+    return {
+        **{"experiment": "language_modeling", "objective": objective, "block_length": 16},
+        "corpus": "words" if objective == "mlm" else "bytes",
+        "network": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
+        "training": {"epochs": 1, "batch_size": 16, "learning_rate": 0.01},
+    }
+
+
+def _pretrained(objective: str) -> dict[str, Any]:
+    training = {"steps": 20, "batch_size": 8, "warmup_steps": 2, "snapshots": [0, 10, 20]}
+    phases = [{"block_length": 16, "share": 0.5}, {"block_length": 32, "share": 0.5}]
+    return {
+        **{"source": "pretrain", "objective": objective, "label": f"Tiny {objective}"},
+        "corpus": "words" if objective == "mlm" else "bytes",
+        "network": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
+        "training": {**training, "phases": phases},
+    }
+
+
+# Two objectives on a page of text, which `new_language_project` writes, for a pass: enough for files, not for figures.
+LANGUAGE_STUDY = {
+    "models": {
+        "sinusoid": {"positions": 64, "dim": 16},
+        "tiny_mlm": _pretrained("mlm"),
+        "tiny_clm": _pretrained("clm"),
+    },
+    "corpora": {
+        "words": {
+            "text": {"source": "files", "files": {"all": {"path": "page.txt"}}},
+            "tokenizer": {"kind": "wordpiece", "vocabulary_size": 120},
+        },
+        "bytes": {
+            "text": {"source": "files", "files": {"all": {"path": "page.txt"}}},
+            "tokenizer": {"kind": "bpe", "vocabulary_size": 300},
+        },
+    },
+    "tasks": {"page_mlm": _language_task("mlm"), "page_clm": _language_task("clm")},
+    "probes": SMALL_PROBES,
+    "study": {
+        "experiments": ["probes", "pretraining", "language_modeling"],
+        "models": ["sinusoid", "tiny_mlm", "tiny_clm"],
+        "reference": "sinusoid",
+        "pretraining": {"models": ["tiny_mlm", "tiny_clm"], "seeds": 1, "reference": "tiny_mlm"},
+        "language_modeling": {
+            "tasks": ["page_mlm", "page_clm"],
+            "encodings": ["lm_sinusoid", "lm_sinusoid_skip", "lm_learned"],
+            "seeds": 1,
+            "reference": "lm_sinusoid",
         },
     },
 }
@@ -124,6 +179,16 @@ def new_project(folder: Path, hub: str, study: dict[str, Any]) -> Project:
         _copy(CHECKOUT / part, folder / part)
     project = Project(folder, hub)
     project.write_study(study)
+    return project
+
+
+def new_language_project(folder: Path, hub: str) -> Project:
+    """A copy of the checkout with the study of language models, and the page of text that it reads."""
+    project = new_project(folder, hub, LANGUAGE_STUDY)
+    generator = random.Random(0)
+    words = ["the", "model", "reads", "a", "page", "of", "plain", "text", "and", "learns", "order"]
+    lines = [" ".join(generator.choices(words, k=12)) + "." for _ in range(600)]
+    (folder / "page.txt").write_text("\n".join(lines) + "\n")
     return project
 
 

@@ -65,7 +65,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_valid_one():
 def test_an_unknown_section_is_refused():
     (fault,) = faults(lambda raw: raw.update(modles={}))
     assert fault == (
-        "modles: unknown key; allowed: encodings, figures, mirror, models, probes, study, tasks; "
+        "modles: unknown key; allowed: corpora, encodings, figures, mirror, models, probes, study, tasks; "
         "did you mean 'models'?"
     )
 
@@ -104,11 +104,12 @@ def test_all_faults_come_at_once_with_path_found_and_allowed():
         ),
         (
             lambda raw: raw["models"]["bert"].update(source="hubb"),
-            "models.bert.source: found 'hubb'; allowed: generated, hub, local, url, wheel; did you mean 'hub'?",
+            "models.bert.source: found 'hubb'; allowed: generated, hub, local, pretrain, url, wheel; "
+            "did you mean 'hub'?",
         ),
         (
             lambda raw: raw["models"]["bert"].pop("source"),
-            "models.bert.source: missing; allowed: generated, hub, local, url, wheel",
+            "models.bert.source: missing; allowed: generated, hub, local, pretrain, url, wheel",
         ),
         (
             lambda raw: raw["models"].update({"My-Model": HUB}),

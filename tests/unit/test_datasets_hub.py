@@ -1,11 +1,9 @@
 """Data sets on the hub: the real client library against a server on this machine."""
 
 import io
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,8 +13,8 @@ from poscope.datasets.classification_build import build_classification_data
 from poscope.datasets.classification_data import read_classification_data
 from poscope.datasets.hub_text import read_hub
 from poscope.errors import DataError, SourceError
-from tests.servers.http_faults import Handler
-from tests.servers.hub import REVISION, HubServer, _send_json
+from tests.servers.hub import REVISION
+from tests.servers.hub_datasets import DatasetServer
 
 CARD = b"""---
 configs:
@@ -63,51 +61,10 @@ REPOS = {
 }
 
 
-class DatasetServer(HubServer):
-    """The hub's stand-in, for repositories of data sets: their addresses, and trees by folder."""
-
-    def respond(self, handler: Handler) -> None:
-        """Answer one request to the hub."""
-        handler.path = handler.path.replace("/api/datasets/", "/api/models/", 1).removeprefix(
-            "/datasets"
-        )
-        super().respond(handler)
-
-    def _respond_api(self, handler: Handler, path: str) -> None:
-        tree = re.fullmatch(r"(.+)/tree/([0-9a-f]{40})(?:/(.*))?", path)
-        if tree is None:
-            super()._respond_api(handler, path)
-            return
-        files = self._find(handler, tree[1], tree[2], gate=True)
-        if files is not None:
-            query = parse_qs(urlsplit(handler.path).query)
-            deep = query.get("recursive", ["false"])[0].lower() == "true"
-            entries = _entries(files, unquote(tree[3] or ""), deep=deep)
-            _send_json(handler, {"Content-Type": "application/json"}, entries)
-
-
-def _entries(files: Mapping[str, bytes], folder: str, *, deep: bool) -> list[dict[str, object]]:
-    found: dict[str, dict[str, object]] = {}
-    prefix = f"{folder}/" if folder else ""
-    for name, content in files.items():
-        if not name.startswith(prefix):
-            continue
-        top, below, _ = name.removeprefix(prefix).partition("/")
-        if below and not deep:
-            found[top] = {"type": "directory", "path": prefix + top, "oid": "0" * 40, "size": 0}
-        else:
-            found[name] = {"type": "file", "path": name, "oid": "0" * 40, "size": len(content)}
-    return list(found.values())
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[DatasetServer]:
-    import datasets.config
-
     with DatasetServer(REPOS, gated={"me/gated"}) as running:
         running.use(monkeypatch, tmp_path / "cache")
-        monkeypatch.setattr(datasets.config, "HF_ENDPOINT", running.endpoint)
-        monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
         yield running
 
 

@@ -1,7 +1,6 @@
 """The six real sets, where a mirror has them: exact counts and lengths."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,7 @@ import pytest
 from poscope.datasets.classification_build import build_classification_data
 from poscope.datasets.classification_data import read_classification_data
 from poscope.datasets.decoding import decode
-from poscope.sources.checksum import pinned
-from poscope.sources.mirror import VARIABLE, find_in_mirror
+from tests.support.mirrored import mirrored
 
 pytestmark = pytest.mark.real
 
@@ -49,20 +47,8 @@ ENCODING = {
 }
 
 
-def mirror() -> Path | None:
-    """The mirror in use, or the one that lies beside the checkout."""
-    named = os.environ.get(VARIABLE)
-    folder = Path(named) if named else Path(__file__).parents[3] / "shared" / "mirror"
-    return folder if folder.is_dir() else None
-
-
 def file(name: str) -> Path:
-    folder = mirror()
-    found = None if folder is None else find_in_mirror(folder, BASE + name)
-    if found is None:
-        pytest.skip(f"no mirror has {name}: set {VARIABLE} to one that does")
-    pinned(SHA256[name], None, name).verify(found, name)
-    return found
+    return mirrored(BASE + name, SHA256[name])
 
 
 def build(folder: Path, task: str, **settings: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -8,10 +8,15 @@ from scipy import stats
 
 from poscope.evaluation.paired import (
     CROSSED,
+    CROSSED_BLOCKS,
     CROSSED_FOLDS,
     ONE_SEED,
+    ONE_SEED_BLOCKS,
+    MeanDifference,
     compare_correctness,
+    compare_losses,
     exact_mcnemar,
+    loss_difference,
     shared_variance,
     two_sided_p,
 )
@@ -35,6 +40,12 @@ def compared(d, **settings):
 def test_without_a_normal_part_it_is_students_t(df, t):
     found = two_sided_p(0.1 * t, normal=0.0, student=0.01, df=df)
     assert found == pytest.approx(2 * stats.t.sf(t, df), rel=1e-6)
+
+
+@pytest.mark.parametrize("df", [1, 4, 30, 1_000, 1_000_000])
+def test_a_small_normal_part_hardly_moves_students_t_whatever_the_degrees_of_freedom(df):
+    found = two_sided_p(0.2, normal=1e-12, student=0.01, df=df)
+    assert found == pytest.approx(2 * stats.t.sf(2.0, df), rel=1e-6)
 
 
 def test_without_a_student_part_it_is_normal():
@@ -133,6 +144,71 @@ def test_nothing_to_compare_is_an_error(given):
         compare_correctness([np.arange(len(each)) for each in given], given, test_per_training=0.5)
 
 
+# --- Losses ----------------------------------------------------------------------------------------------------------
+
+
+def losses(seed, seeds, blocks):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.1, 0.3, (1, blocks)) + rng.normal(0.0, 0.2, (seeds, blocks))
+
+
+def numbered(d):
+    return [np.arange(d.shape[1])] * len(d)
+
+
+def test_losses_of_one_seed_are_compared_by_students_t_over_blocks():
+    d = losses(1, 1, 30)
+    found, expected = compare_losses(numbered(d), list(d)), stats.ttest_1samp(d[0], 0.0)
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-6)
+    assert (found.difference, found.test) == (pytest.approx(d.mean()), ONE_SEED_BLOCKS)
+    ends = expected.confidence_interval(0.95)
+    interval = loss_difference(numbered(d), list(d)).interval()
+    assert interval == pytest.approx((ends.low, ends.high), rel=1e-6)
+
+
+def test_losses_of_several_seeds_have_the_variance_of_seeds_and_of_blocks_and_no_lower_bound():
+    d = losses(2, 3, 40)
+    found, names = compare_losses(numbered(d), list(d)), numbered(d)
+    student = d.mean(axis=1).var(ddof=1) / 3
+    parts = {"normal": shared_variance(names, list(d)), "student": student, "df": 2}
+    assert found.p_value == pytest.approx(two_sided_p(d.mean(), **parts), rel=1e-9)
+    assert found.test == CROSSED_BLOCKS
+    assert (
+        student < 1e-3
+    )  # seeds alike: a bound in steps of 1/n, as of correctness, would be above it
+    assert loss_difference(names, list(d)).student == student
+
+
+@pytest.mark.parametrize(
+    ("normal", "student", "df"), [(0.0, 4.0, 1), (2.0, 0.5, 2), (9.0, 1e-9, 4)]
+)
+def test_an_interval_ends_where_the_test_would_reject(normal, student, df):
+    low, high = MeanDifference(0.7, normal, student, df).interval(level=0.9)
+    assert low + high == pytest.approx(1.4)
+    p_value = two_sided_p(high - 0.7, normal=normal, student=student, df=df)
+    assert p_value == pytest.approx(0.1, rel=1e-6)
+    # A test at 10 % rejects exactly the differences outside: nought is outside if its p value is below.
+    assert (low > 0) == (MeanDifference(0.7, normal, student, df).p_value < 0.1)
+
+
+def test_losses_that_never_differ_are_equal_and_those_that_always_do_are_not():
+    same = loss_difference([np.arange(5)] * 2, [np.zeros(5), np.zeros(5)])
+    assert (same.p_value, same.interval()) == (1.0, (0.0, 0.0))
+    less = loss_difference([np.arange(5)], [np.full(5, -0.25)])
+    assert (less.p_value, less.interval()) == (0.0, (-0.25, -0.25))
+
+
+def test_a_single_block_is_compared_over_seeds_and_not_with_one_seed():
+    seeds = [np.array([0.1]), np.array([0.4]), np.array([0.2])]
+    found = compare_losses([np.array([0])] * 3, seeds)
+    expected = paired_t([0.1, 0.4, 0.2], [0.0] * 3)
+    assert found.p_value == pytest.approx(expected.p_value, rel=1e-6)
+    with pytest.raises(ValueError, match="at least two blocks"):
+        compare_losses([np.array([0])], seeds[:1])
+    with pytest.raises(ValueError, match="at least one seed"):
+        compare_losses([], [])
+
+
 # --- False positives -------------------------------------------------------------------------------------------------
 
 
@@ -182,3 +258,25 @@ def test_a_difference_that_is_there_is_found():
         for _ in range(200)
     ]
     assert np.mean([compared(d).p_value < 0.05 for d in runs]) > 0.8
+
+
+def simulated_losses(rng, seeds, *, of_blocks, of_seeds, blocks=200):
+    """Differences of two models' losses, with heavy tails: what a block, a seed and both together add."""
+    noise = 0.3 * rng.standard_t(5, size=(seeds, blocks))
+    return of_seeds * rng.normal(size=(seeds, 1)) + of_blocks * rng.normal(size=(1, blocks)) + noise
+
+
+LOSS_LUCK = [(0.0, 0.0), (0.3, 0.0), (0.3, 0.02), (0.3, 0.1), (0.0, 0.1)]  # of blocks, of seeds
+LOSS_WORLDS = [(1, *LOSS_LUCK[1]), *((seeds, *luck) for seeds in (2, 3) for luck in LOSS_LUCK)]
+
+
+@pytest.mark.parametrize(("seeds", "of_blocks", "of_seeds"), LOSS_WORLDS)
+def test_losses_have_few_false_positives_too_and_not_next_to_none(seeds, of_blocks, of_seeds):
+    rng = np.random.default_rng(1000 * seeds + int(100 * of_seeds))
+    runs = 2000
+    worlds = (
+        simulated_losses(rng, seeds, of_blocks=of_blocks, of_seeds=of_seeds) for _ in range(runs)
+    )
+    rate = np.mean([compare_losses(numbered(d), list(d)).p_value < 0.05 for d in worlds])
+    # Two seeds that agree by chance are answered by a wide t: where blocks alone matter, the level falls to 1.5 %.
+    assert 0.008 < rate < 0.05 + 2.6 * math.sqrt(0.05 * 0.95 / runs)

@@ -21,8 +21,8 @@ def load(name):
 plan = load("plan")
 
 
-def job(rule, *, benchmark=None, threads=1, gpu=0, download_mb=0, message=""):
-    return plan.PlannedJob(rule, {}, message, "", threads, gpu, download_mb, benchmark)
+def job(rule, *, benchmark=None, threads=1, gpu=0, download_mb=0, message="", **wildcards):
+    return plan.PlannedJob(rule, wildcards, message, "", threads, gpu, download_mb, benchmark)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def benchmark(path, *seconds):
 
 
 def test_a_job_s_own_last_run_comes_first_then_its_rule_s_then_the_stated_rate(folder):
-    rates = {"probe": plan.Estimate(9.0, "stated rate")}
+    rates = {("probe", ""): plan.Estimate(9.0, "stated rate")}
     assert plan.estimate(job("probe"), rates).seconds == 9.0
     benchmark(Path("results/benchmarks/probe/order/a.tsv"), 2)
     benchmark(Path("results/benchmarks/probe/order/b.tsv"), 4)
@@ -47,6 +47,19 @@ def test_a_job_s_own_last_run_comes_first_then_its_rule_s_then_the_stated_rate(f
     assert plan.estimate(job("probe", benchmark=own), rates) == plan.Estimate(
         8.0, "this job's last run"
     )
+
+
+def test_a_training_is_estimated_from_its_own_task(folder):
+    rates = {
+        ("train", ""): plan.Estimate(60.0, "stated rate"),
+        ("train", "large"): plan.Estimate(36000.0, "stated rate"),
+    }
+    benchmark(Path("results/benchmarks/train/small/a.tsv"), 5)
+    seconds = {
+        task: plan.estimate(job("train", gpu=1, task=task), rates).seconds
+        for task in ("small", "large", "other")
+    }
+    assert seconds == {"small": 5.0, "large": 36000.0, "other": 60.0}
 
 
 def test_a_rule_without_figures_has_no_estimate(folder):
@@ -86,5 +99,5 @@ def test_every_rule_of_the_workflow_has_a_stated_rate():
         rules |= set(
             re.findall(r"^(?:use rule \w+ as|rule) (\w+)[: ]", path.read_text(), re.MULTILINE)
         )
-    targets = {"all", "probes", "classification"}
-    assert rules - targets == set(plan.stated_rates()) - targets
+    targets = {"all", "probes", "pretraining", "classification", "language_modeling"}
+    assert rules - targets == {rule for rule, kind in plan.stated_rates() if not kind}

@@ -149,3 +149,72 @@ def test_an_encoding_of_a_table_needs_one():
 def test_an_unknown_kind_is_named():
     with pytest.raises(TableError, match="learned"):
         encoding(kind="learned")
+
+
+COUNTED = np.arange(24.0).reshape(12, 2).astype(np.float32)  # row p is (2p, 2p + 1)
+
+
+def test_skip_takes_every_fourth_row():
+    taken = encoding(table=COUNTED, positions=3, form="skip")
+    np.testing.assert_array_equal(taken, COUNTED[[0, 4, 8]])
+
+
+def test_pool_takes_means_of_four_rows():
+    taken = encoding(table=COUNTED, positions=3, form="pool")
+    np.testing.assert_array_equal(taken, [[3, 4], [11, 12], [19, 20]])
+
+
+def test_another_factor_takes_other_rows():
+    np.testing.assert_array_equal(
+        encoding(table=COUNTED, positions=4, form="skip", factor=3), COUNTED[[0, 3, 6, 9]]
+    )
+    np.testing.assert_array_equal(
+        encoding(table=COUNTED, positions=6, form="pool", factor=2),
+        [[1, 2], [5, 6], [9, 10], [13, 14], [17, 18], [21, 22]],
+    )
+
+
+def test_shuffle_keeps_every_row_and_changes_with_the_seed():
+    orders = [
+        tuple(encoding(table=COUNTED, positions=10, form="shuffle", seed=s)[:, 0]) for s in (0, 1)
+    ]
+    assert [sorted(each) for each in orders] == [list(COUNTED[:10, 0])] * 2
+    assert orders[0] != orders[1]
+    again = encoding(table=COUNTED, positions=10, form="shuffle", seed=0)
+    assert tuple(again[:, 0]) == orders[0]
+
+
+def test_rows_are_formed_before_they_are_rescaled():
+    taken = encoding(table=COUNTED, positions=3, form="skip", sd=0.02)
+    assert taken.std() == pytest.approx(0.02, rel=1e-6)
+    np.testing.assert_allclose(taken / taken[0, 1], COUNTED[[0, 4, 8]], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("form", "positions", "needed", "longest"), [("skip", 4, 13, 3), ("pool", 4, 16, 3)]
+)
+def test_a_form_says_how_many_rows_it_needs(form, positions, needed, longest):
+    with pytest.raises(
+        TableError,
+        match=f"needs {needed} rows for 4 positions, and the table has 12: .* {longest} ",
+    ):
+        encoding(table=COUNTED, positions=positions, form=form)
+
+
+def test_the_longest_form_that_fits_is_taken():
+    assert encoding(table=COUNTED[:9], positions=3, form="skip").shape == (3, 2)
+
+
+def test_an_unknown_form_is_refused():
+    with pytest.raises(TableError, match="rows, skip, pool, shuffle, and not 'reverse'"):
+        encoding(table=COUNTED, form="reverse")
+
+
+def test_forms_of_random_draws_draw_as_many_rows_as_they_need():
+    drawn = random_rows(9, 2, 0)
+    taken = encoding(kind="random", positions=3, form="skip")
+    np.testing.assert_allclose(taken, drawn[[0, 4, 8]], rtol=1e-6)
+
+
+def test_zeros_take_no_form():
+    np.testing.assert_array_equal(encoding(kind="zeros", form="pool"), np.zeros((2, 2)))

@@ -15,7 +15,7 @@ from poscope.training.loop import train
 from poscope.training.optimisers import AdamSettings
 from poscope.training.precision import Precision, choose_precision
 from poscope.training.run import LoopSettings
-from poscope.training.task import Evaluation
+from poscope.training.task import Evaluation, Task
 
 PLACE = torch.device("cpu")
 ADAM = AdamSettings(
@@ -40,7 +40,7 @@ class Killed(BaseException):
     """Stands for a signal: nothing catches it."""
 
 
-class Regression:
+class Regression(Task):
     """Noisy rows of a linear map, batches of 4 of 18 rows (5 steps an epoch), dropout on the input."""
 
     def __init__(self, dropout=0.3, scores=None):
@@ -92,7 +92,7 @@ def outcome(task, trained):
     at = trained.position
     weights = [each.tolist() for each in task.model.state_dict().values()]
     best = (at.best_score, at.best_step, at.best_epoch)
-    return weights, trained.history, best, (at.step, at.epoch, at.batch, at.examples)
+    return weights, trained.history, best, (at.step, at.epoch, at.batch, at.units)
 
 
 def test_a_plain_loop_gives_the_same_numbers():
@@ -112,7 +112,7 @@ def test_a_plain_loop_gives_the_same_numbers():
     assert [row["epoch"] for row in trained.history] == [1, 2]
     assert trained.history[1]["train_loss"] == pytest.approx(sum(losses[5:]) / 18, rel=1e-5)
     assert trained.history[1]["learning_rate"] == 1e-2
-    assert trained.position.examples == 36
+    assert trained.position.units == 36
 
 
 def test_the_same_seed_gives_the_same_numbers_and_dropout_matters():
@@ -288,6 +288,96 @@ def test_progress_says_what_a_person_wants_to_know(caplog):
 
 def test_progress_lines_come_by_the_clock_too(caplog):
     with caplog.at_level(logging.INFO):
-        run(Regression(), epochs=1, progress_seconds=0)
+        run(Regression(), epochs=2, progress_seconds=0)
     steps = [record.getMessage().split(", step ")[1].split(":")[0] for record in caplog.records]
-    assert steps == ["1", "2", "3", "4", "5", "5"]
+    assert steps == ["1", "2", "3", "4", "5", "5", "6", "7", "8", "9", "10", "10"]
+
+
+def test_a_run_of_one_epoch_is_told_in_steps(caplog):
+    with caplog.at_level(logging.INFO):
+        run(Regression(), epochs=1, evaluation_steps=2)
+    lines = [record.getMessage() for record in caplog.records]
+    assert [line.split("] ")[1].split(":")[0] for line in lines] == [
+        *("step 2 of 5", "step 4 of 5", "step 5 of 5"),
+    ]
+    assert "(best: step " in lines[0]
+
+
+def test_a_task_has_its_own_unit_and_its_own_share_of_work_done(caplog):
+    class Tokens(Regression):
+        unit = "tokens"
+
+        def units(self, batch):
+            return 7 * len(batch.rows)
+
+        def share_done(self, batches, of):
+            return (batches / of) ** 2
+
+    task = Tokens()
+    with caplog.at_level(logging.INFO):
+        trained = run(task, epochs=1, evaluation_steps=4)
+    assert trained.position.units == 7 * 18
+    line = caplog.records[0].getMessage()
+    assert line.startswith("[#############.......] step 4 of 5")  # 16 of 25
+    assert " tokens/s, " in line
+
+
+def test_the_last_state_is_kept_where_that_is_asked_for():
+    task = Regression(scores=[0.5, 0.75, 0.25])
+    trained = run(task, keeps="last")
+    plain = Regression(scores=[0.25, 0.5, 0.75])
+    run(plain)
+    at = trained.position
+    assert (at.best_score, at.best_step, at.best_epoch) == (0.25, 15, 3)
+    assert torch.equal(task.model.weight, plain.model.weight)
+    assert not task.model.training
+
+
+class Watched(Regression):
+    """Its snapshot is the weight."""
+
+    def snapshot(self):
+        """The parameter itself, which goes on changing."""
+        return self.model.weight
+
+
+def test_snapshots_are_copies_and_each_has_its_evaluation():
+    task = Watched()
+    start = task.model.weight.detach().clone()
+    trained = run(task, snapshot_steps=(0, 3, 15), keeps="last")
+    assert torch.equal(trained.snapshots[0], start)
+    assert torch.equal(trained.snapshots[15], task.model.weight)
+    assert not torch.equal(trained.snapshots[0], trained.snapshots[3])
+    assert not torch.equal(trained.snapshots[3], trained.snapshots[15])
+    assert [row["step"] for row in trained.history] == [0, 3, 5, 10, 15]
+    assert [row["epoch"] for row in trained.history] == [1, 1, 1, 2, 3]
+    assert math.isnan(trained.history[0]["train_loss"])
+    assert trained.history[0]["learning_rate"] == 0
+
+
+def test_looking_changes_nothing():
+    watched = Watched()
+    run(watched, snapshot_steps=(0, 1, 7), keeps="last")
+    plain = Regression()
+    run(plain, keeps="last")
+    assert torch.equal(watched.model.weight, plain.model.weight)
+
+
+@pytest.mark.parametrize("kill_at", [1, 2, 4, 8, 15])
+def test_a_resumed_run_has_all_snapshots(tmp_path, kill_at):
+    options = {"snapshot_steps": (0, 3, 7, 15), "keeps": "last"}
+    reference = Watched()
+    expected = run(reference, **options)
+    store = CheckpointStore(tmp_path / "cell", "s")
+    killed = Watched()
+    killed.kill_at = kill_at
+    with pytest.raises(Killed):
+        run(killed, store, checkpoint_minutes=0, **options)
+    resumed = Watched()
+    found = run(resumed, store, **options)
+    assert resumed.steps == 15 - kill_at + 1
+    assert found.snapshots.keys() == expected.snapshots.keys()
+    for step, table in expected.snapshots.items():
+        assert torch.equal(found.snapshots[step], table)
+    assert repr(found.history) == repr(expected.history)
+    assert torch.equal(resumed.model.weight, reference.model.weight)

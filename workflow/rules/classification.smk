@@ -1,10 +1,5 @@
 """Text classification (Wang & Chen 2020, §5.1): tasks, cells by encoding, length bucket and seed, tables, figures."""
 
-TRAINED_ENCODINGS = {
-    name for name in CONFIG.encodings if encoding_params(name)["trainable"]
-}
-FROZEN_ENCODINGS = set(CONFIG.encodings) - TRAINED_ENCODINGS
-
 CLASSIFICATION_TABLES = [
     "classification",
     "classification_by_length",
@@ -25,12 +20,12 @@ rule build_classification_data:
     benchmark:
         "results/benchmarks/build_classification_data/{task}.tsv"
     wildcard_constraints:
-        task=one_of(CONFIG.tasks),
+        task=one_of(tasks_of("classification")),
     conda:
         "../../envs/datasets.yaml"
     params:
         code=code("build_classification_data.py"),
-        source=lambda wildcards: task_source(CONFIG.tasks[wildcards.task]),
+        source=lambda wildcards: text_source(CONFIG.tasks[wildcards.task].data),
         encoding=lambda wildcards: task_encoding(CONFIG.tasks[wildcards.task]),
     message:
         "Dividing and numbering the texts of {wildcards.task}"
@@ -52,7 +47,7 @@ rule train_classifier:
     benchmark:
         "results/benchmarks/train_classifier/{task}/{encoding}/{bucket}/seed{seed}.tsv"
     wildcard_constraints:
-        task=one_of(CONFIG.tasks),
+        task=one_of(tasks_of("classification")),
         encoding=one_of(TRAINED_ENCODINGS),
         seed=r"\d+",
     conda:
@@ -82,36 +77,19 @@ use rule train_classifier as train_classifier_frozen with:
     benchmark:
         "results/benchmarks/train_classifier_frozen/{task}/{encoding}/{bucket}/seed{seed}.tsv"
     wildcard_constraints:
-        task=one_of(CONFIG.tasks),
+        task=one_of(tasks_of("classification")),
         encoding=one_of(FROZEN_ENCODINGS),
         seed=r"\d+",
     message:
         "Training a classifier, frozen: {wildcards.task}, {wildcards.encoding}, bucket {wildcards.bucket}, seed {wildcards.seed}"
 
 
-rule gather_cells:
-    input:
-        cell_files("metrics.json"),
-    output:
-        "results/cells.parquet",
-    log:
-        "logs/gather_cells.log",
-    conda:
-        "../../envs/reporting.yaml"
-    params:
-        code=code("gather_cells.py"),
-    message:
-        "Gathering all finished cells in one file"
-    script:
-        "../scripts/gather_cells.py"
-
-
 rule classification_table:
     input:
-        metrics=lambda wildcards: cell_files(
+        metrics=lambda wildcards: classification_files(
             "metrics.json", table_buckets(wildcards.name)
         ),
-        predictions=lambda wildcards: cell_files(
+        predictions=lambda wildcards: classification_files(
             "predictions.parquet", table_buckets(wildcards.name)
         ),
     output:

@@ -40,11 +40,11 @@ rule extract_position_table:
         "../../envs/sources.yaml"
     params:
         code=code("extract_position_table.py"),
-        model=lambda wildcards: checkpoint_params(model_of(wildcards)),
+        model=extraction_params,
         side=side_of,
         origin=lambda wildcards: origin_of(model_of(wildcards)),
     message:
-        "Extracting the position table of {wildcards.table} from {params.origin}"
+        "Extracting the position table of {wildcards.table}{params.origin}"
     script:
         "../scripts/extract_position_table.py"
 
@@ -64,12 +64,10 @@ rule extract_word_embeddings:
         "../../envs/sources.yaml"
     params:
         code=code("extract_word_embeddings.py"),
-        model=lambda wildcards: checkpoint_params(
-            model_of(wildcards), "parameter", "first_row"
-        ),
+        model=lambda wildcards: extraction_params(wildcards, "parameter", "first_row"),
         side=side_of,
         origin=lambda wildcards: origin_of(model_of(wildcards)),
     message:
-        "Extracting the word embeddings of {wildcards.table} from {params.origin}"
+        "Extracting the word embeddings of {wildcards.table}{params.origin}"
     script:
         "../scripts/extract_word_embeddings.py"

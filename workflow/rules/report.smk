@@ -1,4 +1,21 @@
-"""The report: one file to open."""
+"""What is made of all experiments together: every cell in one file, and the report."""
+
+
+rule gather_cells:
+    input:
+        study_metrics(),
+    output:
+        "results/cells.parquet",
+    log:
+        "logs/gather_cells.log",
+    conda:
+        "../../envs/reporting.yaml"
+    params:
+        code=code("gather_cells.py"),
+    message:
+        "Gathering all finished cells in one file"
+    script:
+        "../scripts/gather_cells.py"
 
 
 rule report:
@@ -16,7 +33,7 @@ rule report:
         "../../envs/reporting.yaml"
     params:
         code=code("report.py", data=[*CAPTIONS, *TEMPLATES]),
-        labels=LABELS,
+        labels=report_labels(),
         study=study_in_short(),
         table_facts=table_facts(),
         figure_facts=figure_facts(),

@@ -7,13 +7,18 @@ WHEELS = {
 }
 
 
+TEXTS = [
+    *(CONFIG.tasks[name].data for name in tasks_of("classification")),
+    *(corpus.text for corpus in CONFIG.corpora.values()),
+]
+
 PINNED_FILES = [
     *(model for model in CONFIG.models.values() if model.source == "url"),
     *(
         file
-        for task in CONFIG.tasks.values()
-        if task.data.source == "files"
-        for file in task.data.files.values()
+        for text in TEXTS
+        if text.source == "files"
+        for file in text.files.values()
         if file.url is not None
     ),
 ]
@@ -61,7 +66,7 @@ rule fetch_url:
     params:
         code=code("fetch_url.py"),
         url=lambda wildcards: str(URLS[f"resources/cache/urls/{wildcards.file}"].url),
-        sha256=lambda wildcards: URLS[f"resources/cache/urls/{wildcards.file}"].sha256,
+        pin=lambda wildcards: pin_of(URLS[f"resources/cache/urls/{wildcards.file}"]),
     message:
         "Downloading {params.url}"
     script:

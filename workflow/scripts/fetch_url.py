@@ -11,7 +11,7 @@ def main(job: Any) -> None:
     with job_log(job.log[0]):
         # A mirror changes where bytes are from, not what they are: no param, so that it reruns nothing.
         mirror = job.config.get("mirror")
-        download(job.params.url, job.output[0], sha256=job.params.sha256, mirror=mirror)
+        download(job.params.url, job.output[0], **job.params.pin, mirror=mirror)
 
 
 if "snakemake" in globals():

@@ -1,11 +1,11 @@
 """Train one classification cell, or go on with it."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 from poscope.logs import job_log
 from poscope.training.classification import train_classification_cell
+from poscope.training.places import checkpoint_folder
 
 
 def main(job: Any) -> None:
@@ -27,12 +27,6 @@ def main(job: Any) -> None:
             checkpoint_epochs=None,
             progress_seconds=30.0,
         )
-
-
-def checkpoint_folder(cell: Path) -> Path:
-    """Where a cell's checkpoints lie: outside its outputs, which are removed when a job fails."""
-    digest = hashlib.sha256(cell.as_posix().encode()).hexdigest()[:16]
-    return Path("results/.checkpoints") / digest
 
 
 if "snakemake" in globals():

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-DOWNLOADS = {"fetch_wheel", "fetch_url", "extract_position_table", "extract_word_embeddings"}
+DOWNLOADS = {"fetch_wheel", "fetch_url"}
+READS = {"extract_position_table", "extract_word_embeddings", "build_corpus"}
+"""Rules whose jobs read from elsewhere where their message says from where."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Estimate:
 
     seconds: float
     basis: str
+
+
+Rates = dict[tuple[str, str], Estimate]
+"""By (rule, kind): what a job takes; the kind is empty where the rule alone decides."""
 
 
 class _JobRecorder(logging.Filter):
@@ -93,15 +99,25 @@ def planned_jobs(arguments: Iterable[str]) -> list[PlannedJob]:
     return recorder.jobs
 
 
-def estimate(job: PlannedJob, rates: dict[str, Estimate]) -> Estimate | None:
-    """How long a job takes: as itself before, as others of its rule before, as stated, or unknown."""
+def estimate(job: PlannedJob, rates: Rates) -> Estimate | None:
+    """How long a job takes: as itself before, as its kind before, as stated, or unknown.
+
+    Jobs of a kind share a rule and, where the rule has one, the task or source model: those decide how long a training
+    takes, while encodings and seeds hardly do.
+    """
     if job.benchmark and Path(job.benchmark).is_file():
         return Estimate(_seconds(Path(job.benchmark)), "this job's last run")
-    folder = Path("results/benchmarks") / job.rule
+    kind = _kind(job)
+    folder = Path("results/benchmarks") / job.rule / kind
     earlier = [_seconds(path) for path in folder.rglob("*.tsv")] if folder.is_dir() else []
     if earlier:
         return Estimate(statistics.fmean(earlier), f"mean of {len(earlier)} earlier runs")
-    return rates.get(job.rule)
+    return rates.get((job.rule, kind)) or rates.get((job.rule, ""))
+
+
+def _kind(job: PlannedJob) -> str:
+    """What a job's time hangs on beside its rule: the first part of its benchmark's path, for a training."""
+    return (job.wildcards.get("task") or job.wildcards.get("model") or "") if job.gpu else ""
 
 
 def _seconds(benchmark: Path) -> float:
@@ -109,11 +125,11 @@ def _seconds(benchmark: Path) -> float:
         return statistics.fmean(float(row["s"]) for row in csv.DictReader(stream, delimiter="\t"))
 
 
-def stated_rates(path: Path = CHECKOUT / "resources" / "rates.csv") -> dict[str, Estimate]:
-    """Seconds for one job of each rule, as stated."""
+def stated_rates(path: Path = CHECKOUT / "resources" / "rates.csv") -> Rates:
+    """Seconds for one job of each rule, and of some rules for each kind, as stated."""
     with path.open(encoding="utf-8") as stream:
         return {
-            row["rule"]: Estimate(float(row["seconds"]), "stated rate")
+            (row["rule"], row["kind"]): Estimate(float(row["seconds"]), "stated rate")
             for row in csv.DictReader(stream)
         }
 
@@ -123,7 +139,7 @@ def summary(jobs: list[PlannedJob]) -> str:
     if not jobs:
         return "Nothing to do: every result is up to date."
     rates = stated_rates()
-    lines = [f"{'rule':<28}{'jobs':>6}{'CPU hours':>11}{'GPU hours':>11}  basis"]
+    lines = [f"{'rule':<34}{'jobs':>6}{'CPU hours':>11}{'GPU hours':>11}  basis"]
     cpu_hours = gpu_hours = 0.0
     for rule in sorted({job.rule for job in jobs}):
         own = [job for job in jobs if job.rule == rule]
@@ -131,14 +147,18 @@ def summary(jobs: list[PlannedJob]) -> str:
         cpu = sum(found.seconds * job.threads for job, found in known) / 3600
         gpu = sum(found.seconds for job, found in known if job.gpu) / 3600
         basis = _basis(found.basis for _, found in known) if known else "no estimate"
-        lines.append(f"{rule:<28}{len(own):>6}{cpu:>11.3f}{gpu:>11.3f}  {basis}")
+        lines.append(f"{rule:<34}{len(own):>6}{cpu:>11.3f}{gpu:>11.3f}  {basis}")
         cpu_hours, gpu_hours = cpu_hours + cpu, gpu_hours + gpu
-    lines.append(f"{'total':<28}{len(jobs):>6}{cpu_hours:>11.3f}{gpu_hours:>11.3f}")
+    lines.append(f"{'total':<34}{len(jobs):>6}{cpu_hours:>11.3f}{gpu_hours:>11.3f}")
     return "\n".join([*lines, "", *_downloads(jobs)])
 
 
 def _downloads(jobs: list[PlannedJob]) -> list[str]:
-    downloads = [job for job in jobs if job.rule in DOWNLOADS]
+    downloads = [
+        job
+        for job in jobs
+        if job.rule in DOWNLOADS or (job.rule in READS and " from " in job.message)
+    ]
     if not downloads:
         return ["downloads and reads: none"]
     sizes = [f" ({job.download_mb} MB)" if job.download_mb else "" for job in downloads]

@@ -4,8 +4,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from poscope.config.cross_checks import cross_checks
 from poscope.config.faults import sentences
-from poscope.config.study import Config, cross_checks
+from poscope.config.study import Config
 from poscope.errors import ConfigError
 
 __all__ = ["Config", "load_config"]

@@ -2,13 +2,15 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
 """A model, encoding or task: it becomes part of file names."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 GitObject = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+
+Fraction = Annotated[float, Field(ge=0, lt=1)]
 
 ALLOWED_BY_PATTERN = {
     r"^[a-z0-9_]+$": "lower-case letters, digits and underscores",
@@ -18,7 +20,7 @@ ALLOWED_BY_PATTERN = {
 """The patterns in words, for error messages and documentation."""
 
 
-DISCRIMINATORS = ("source", "kind")
+DISCRIMINATORS = ("source", "kind", "experiment")
 """Keys whose value decides what else a section may say."""
 
 

@@ -86,7 +86,7 @@ def _default(field: FieldInfo) -> str:
     value = field.get_default(call_default_factory=True, validated_data={})
     if value is PydanticUndefined or isinstance(value, BaseModel):
         return "see below"
-    return f"`{json.dumps(value)}`"
+    return f"`{json.dumps(value, default=lambda part: part.model_dump())}`"
 
 
 def _type(field: FieldInfo) -> str:

@@ -14,8 +14,18 @@ class AnyEncodingSection(Section):
     """How tables and figures call it; the label of its table, or its name, where absent."""
 
 
-class TableEncoding(AnyEncodingSection):
-    """A position table: rows 0 …, PCA to the network's width, standardised, rescaled."""
+class Formed(AnyEncodingSection):
+    """What every encoding with rows to choose from may say."""
+
+    form: Literal["rows", "skip", "pool", "shuffle"] = "rows"
+    """`rows` 0, 1, 2, …; `skip` takes rows 0, f, 2f, … (Wang & Chen 2020, §5.2), `pool` the means of f rows, `shuffle`
+    the first rows in random order."""
+    factor: int = Field(default=4, ge=2)
+    """f of `skip` and `pool`."""
+
+
+class TableEncoding(Formed):
+    """A position table: by PCA to the network's width, its rows of a form, standardised, rescaled."""
 
     kind: Literal["table"]
     """What it is made from."""
@@ -29,7 +39,7 @@ class TableEncoding(AnyEncodingSection):
     """Whether it trains."""
 
 
-class RandomEncoding(AnyEncodingSection):
+class RandomEncoding(Formed):
     """Normal numbers, drawn anew by each cell's seed: learned positions without a start."""
 
     kind: Literal["random"]

@@ -75,6 +75,31 @@ class ClassificationByLength(Figure):
     """At most so many panels side by side."""
 
 
+class LanguageModeling(Dots):
+    """Perplexity of each encoding on each task (the paper's Table 4)."""
+
+    columns: PositiveInt = 2
+    """At most so many panels side by side."""
+
+
+class LanguageModelingByPosition(Figure):
+    """Loss by position in the block."""
+
+    height_in: PositiveFloat = 2.4
+    """Height of a row of panels in inches."""
+    columns: PositiveInt = 2
+    """At most so many panels side by side."""
+    smoothing: float = Field(default=0.2, ge=0, lt=1)
+    """Each point is the mean over slots nearer to its own than this share of its number; 0 smooths nothing."""
+
+
+class AlongPretraining(Figure):
+    """Probes of the position table, and perplexity, by training step."""
+
+    height_in: PositiveFloat = 2.4
+    """Height in inches."""
+
+
 class Figures(Section):
     """Settings of each figure by name."""
 
@@ -86,3 +111,7 @@ class Figures(Section):
     geometry: Dots = Dots()
     classification: Classification = Classification()
     classification_by_length: ClassificationByLength = ClassificationByLength()
+    pretraining: AlongPretraining = AlongPretraining()
+    language_modeling: LanguageModeling = LanguageModeling()
+    language_modeling_skip_ratio: LanguageModeling = LanguageModeling(row_height_in=0.3)
+    language_modeling_by_position: LanguageModelingByPosition = LanguageModelingByPosition()

@@ -4,7 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, HttpUrl, PositiveFloat, PositiveInt, model_validator
 
-from poscope.config.base import GitObject, Section, Sha256
+from poscope.config.base import GitObject, Name, Section, Sha256
+from poscope.config.language_modeling import LanguageNetwork, Objective, Pretraining
 
 Side = Literal["encoder", "decoder"]
 
@@ -129,8 +130,45 @@ class GeneratedModel(SourceModel):
         )
 
 
+class PretrainedHere(SourceModel):
+    """A language model that this workflow pretrains (Wang & Chen 2020, §4.3)."""
+
+    source: Literal["pretrain"]
+    """Where the table comes from."""
+    objective: Objective
+    """`mlm`: masked, a BERT; `clm`: autoregressive, a GPT-2."""
+    corpus: Name
+    """Text and tokenizer, a name of the catalogue `corpora`."""
+    positions: PositiveInt | None = None
+    """Rows of its table; those of the longest block where absent. Rows beyond that never train."""
+    position_sd: PositiveFloat = 0.02
+    """Standard deviation of the table at its start."""
+    seed: int = Field(default=0, ge=0)
+    """Of weights, order and dropout: of the seeds of the experiment `pretraining` the one whose table is taken."""
+    network: LanguageNetwork = LanguageNetwork()
+    """Its sizes."""
+    training: Pretraining = Pretraining()
+    """Steps, block lengths and optimiser."""
+    hours: PositiveFloat = 12.0
+    """Longest time of the training, for schedulers."""
+
+    @model_validator(mode="after")
+    def _blocks_fit(self) -> Self:
+        longest = self.training.longest_block()
+        if self.positions is not None and self.positions < longest:
+            raise ValueError(
+                f"positions: found {self.positions}; the longest block has {longest} positions"
+            )
+        return self
+
+    def rows(self) -> int:
+        """Rows of its table."""
+        return self.positions or self.training.longest_block()
+
+
 AnyModel = Annotated[
-    HubModel | WheelModel | LocalModel | UrlModel | GeneratedModel, Field(discriminator="source")
+    HubModel | WheelModel | LocalModel | UrlModel | GeneratedModel | PretrainedHere,
+    Field(discriminator="source"),
 ]
 
 

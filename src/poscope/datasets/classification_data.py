@@ -4,7 +4,6 @@ A task's folder holds `train.parquet`, `validation.parquet`, `test.parquet`, or 
 `vocabulary.json`, `labels.json`, `buckets.json` and `counts.json`. `classification_build` writes it.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from poscope.datasets.buckets import Buckets
+from poscope.datasets.ragged import Ragged
+from poscope.datasets.stored import numbered, ragged, read_json, read_table, values
 from poscope.datasets.vocabulary import without_rare
 from poscope.errors import DataError
 from poscope.files import atomic_path
@@ -62,13 +62,9 @@ class Split:
     def take(self, rows: np.ndarray) -> "Split":
         """The examples `rows` (their indices, or one bool for each) as a split of their own, in that order."""
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        sizes = np.diff(self.offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        # Token t of the result lies as far from its text's beginning here as there.
-        shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], sizes)
-        ids = self.ids[np.arange(offsets[-1]) + shift]
+        texts = Ragged(self.ids, self.offsets).take(rows)
         columns = (self.labels, self.lengths, self.buckets, self.row_ids)
-        return Split(ids, offsets, *(column[rows] for column in columns))
+        return Split(texts.values, texts.offsets, *(column[rows] for column in columns))
 
 
 @dataclass(frozen=True)
@@ -139,19 +135,21 @@ def read_classification_data(folder: str | os.PathLike[str], *, seed: int) -> Cl
         DataError: the folder is no task's, or one of its files cannot be read.
     """
     root = Path(folder)
-    names = _json(root / "labels.json")
-    vocabulary_size = len(_json(root / "vocabulary.json"))
-    buckets = Buckets.from_json(_json(root / "buckets.json"))
+    names = read_json(root / "labels.json")
+    vocabulary_size = len(read_json(root / "vocabulary.json"))
+    buckets = Buckets.from_json(read_json(root / "buckets.json"))
     folds = root / f"{FOLDS}.parquet"
     if folds.exists():
         splits = _splits_of_folds(folds, seed, buckets, vocabulary_size)
     else:
-        splits = {name: _split(_table(root / f"{name}.parquet", _READ), buckets) for name in SPLITS}
+        splits = {
+            name: _split(read_table(root / f"{name}.parquet", _READ), buckets) for name in SPLITS
+        }
     return ClassificationData(splits, vocabulary_size, tuple(names), buckets)
 
 
 def _splits_of_folds(path: Path, seed: int, buckets: Buckets, size: int) -> dict[str, Split]:
-    table = _table(path, [*_READ, "fold"])
+    table = read_table(path, [*_READ, "fold"])
     words = table.schema.metadata
     count, min_count = int(words[b"folds"]), int(words[b"min_count"])
     fold = table.column("fold").to_numpy()
@@ -166,37 +164,12 @@ def _splits_of_folds(path: Path, seed: int, buckets: Buckets, size: int) -> dict
 
 
 def _split(table: pa.Table, buckets: Buckets) -> Split:
-    texts = table.column("ids").combine_chunks()
-    offsets = texts.offsets.to_numpy().astype(np.int64)
-    numbers = pc.index_in(table.column("bucket"), value_set=pa.array(buckets.names, pa.string()))
+    texts = ragged(table.column("ids"), np.int32)
     return Split(
-        ids=_numpy(texts.flatten(), np.int32),
-        offsets=offsets - offsets[0],
-        labels=_numpy(table.column("label"), np.int64),
-        lengths=_numpy(table.column("length"), np.int32),
-        buckets=_numpy(numbers, np.int8),
-        row_ids=_numpy(table.column("id"), np.int64),
+        ids=texts.values,
+        offsets=texts.offsets,
+        labels=values(table.column("label"), np.int64),
+        lengths=values(table.column("length"), np.int32),
+        buckets=numbered(table.column("bucket"), buckets.names, np.int8),
+        row_ids=values(table.column("id"), np.int64),
     )
-
-
-def _numpy(column: pa.Array | pa.ChunkedArray, kind: type[np.generic]) -> np.ndarray:
-    """A copy, since Arrow's memory is read-only and torch warns of that."""
-    return np.array(column.to_numpy(), dtype=kind, copy=True)
-
-
-def _table(path: Path, columns: list[str]) -> pa.Table:
-    try:
-        return pq.read_table(path, columns=columns)
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(
-            f"cannot read {path}: {error}; delete its folder, and it is made again"
-        ) from error
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"cannot read {path}: {error}; delete its folder, and it is made again"
-        ) from error

@@ -1,6 +1,6 @@
 """Columns with types, as Arrow and JSON have them, to texts and labels."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from poscope.datasets.examples import RawRow, missing_column, shortened
@@ -8,6 +8,8 @@ from poscope.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_ROWS_AT_ONCE = 10_000
 
 
 def label_value(value: Any, where: str) -> str:
@@ -31,13 +33,24 @@ def label_value(value: Any, where: str) -> str:
     )
 
 
-def check_columns(names: list[str], text_column: str, label_column: str, place: str) -> None:
-    """See that both columns are there.
+def text_value(value: Any, column: str, where: str) -> str:
+    """A text; none is an empty one.
+
+    Raises:
+        DataError: it is something else.
+    """
+    if not isinstance(value, str | None):
+        raise DataError(f"{where}: {column!r} is {shortened(repr(value))}, no text")
+    return value or ""
+
+
+def check_columns(names: list[str], columns: Mapping[str, str], place: str) -> None:
+    """See that all wanted columns (the setting that names one → its name) are there.
 
     Raises:
         DataError: one is not; the message names those that are.
     """
-    for column, key in ((text_column, "text_column"), (label_column, "label_column")):
+    for key, column in columns.items():
         if column not in names:
             raise missing_column(column, names, place, key)
 
@@ -53,8 +66,18 @@ def table_rows(
     texts = table.column(text_column).to_pylist()
     labels = table.column(label_column).to_pylist()
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
-        if not isinstance(text, str | None):
-            raise DataError(
-                f"{place}, row {number}: {text_column!r} is {shortened(repr(text))}, no text"
-            )
-        yield number, text or "", label_value(label, f"{place}, row {number}")
+        where = f"{place}, row {number}"
+        yield number, text_value(text, text_column, where), label_value(label, where)
+
+
+def table_texts(table: "pa.Table", text_column: str, place: str) -> Iterator[str]:
+    """The texts of an Arrow table, which need not all be in memory at once.
+
+    Raises:
+        DataError: one is no string.
+    """
+    number = 0
+    for batch in table.select([text_column]).to_batches(max_chunksize=_ROWS_AT_ONCE):
+        for text in batch.column(0).to_pylist():
+            number += 1
+            yield text_value(text, text_column, f"{place}, row {number}")

@@ -107,11 +107,20 @@ def generate(
     return splits
 
 
-def spread_lengths(count: int, longest: int) -> list[int]:
-    """`count` lengths in words, ascending: evenly spaced quantiles of an exponential cut off at `longest`."""
-    covered = 1.0 - math.exp(-(longest + 1 - SHORTEST) / _MEAN_EXTRA)
+def spread_lengths(
+    count: int, longest: int, *, shortest: int = SHORTEST, mean_extra: float = _MEAN_EXTRA
+) -> list[int]:
+    """`count` lengths in words, ascending: evenly spaced quantiles of an exponential cut off at `longest`.
+
+    Args:
+        count: how many.
+        longest: the greatest length that may occur.
+        shortest: the least.
+        mean_extra: words above the shortest on average, were there no longest.
+    """
+    covered = 1.0 - math.exp(-(longest + 1 - shortest) / mean_extra)
     shares = ((index + 0.5) / count for index in range(count))
-    return [SHORTEST + int(-_MEAN_EXTRA * math.log1p(-share * covered)) for share in shares]
+    return [shortest + int(-mean_extra * math.log1p(-share * covered)) for share in shares]
 
 
 def _new_pair(

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from poscope.datasets.columns import check_columns, table_rows
 from poscope.datasets.examples import Examples, collect, listed
 from poscope.errors import DataError, SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def read_hub(
@@ -36,6 +39,20 @@ def read_hub(
         SourceError: no such data set, configuration or revision, no access, no network.
         DataError: no such split or column, a text that is no string or has no label.
     """
+    loaded = load_splits(repo, config, revision, splits)
+    return {
+        role: _examples(split, text_column, label_column, place)
+        for role, (split, place) in loaded.items()
+    }
+
+
+def load_splits(
+    repo: str, config: str | None, revision: str, splits: Mapping[str, str]
+) -> dict[str, tuple[Any, str]]:
+    """Splits of a hub data set by role, as `datasets.Dataset`, each with the words that name it in messages.
+
+    Arguments and errors as above.
+    """
     if not re.fullmatch(r"[0-9a-f]{40}", revision):
         raise SourceError(
             f"{repo}: a revision is pinned by its commit id, 40 lower-case hex digits, not {revision!r}: "
@@ -49,16 +66,24 @@ def read_hub(
                 f"{place} has no split {name!r}; it has {listed(loaded)}: name one of them, or leave the role "
                 "out, to cut it from the training split"
             )
-    return {
-        role: _examples(loaded[name], text_column, label_column, f"{place}, split {name}")
-        for role, name in splits.items()
-    }
+    return {role: (loaded[name], f"{place}, split {name}") for role, name in splits.items()}
+
+
+def split_table(split: Any, columns: Mapping[str, str], place: str) -> "pa.Table":
+    """The wanted columns (the setting that names one → its name) of a hub data set's split.
+
+    Raises:
+        DataError: one is missing.
+    """
+    check_columns(split.column_names, columns, place)
+    table: pa.Table = split.select_columns(list(columns.values())).with_format("arrow")[:]
+    return table
 
 
 def _examples(split: Any, text_column: str, label_column: str, place: str) -> Examples:
-    check_columns(split.column_names, text_column, label_column, place)
+    columns = {"text_column": text_column, "label_column": label_column}
+    table = split_table(split, columns, place)
     names = getattr(split.features[label_column], "names", None) or []
-    table = split.select_columns([text_column, label_column]).with_format("arrow")[:]
     examples, dropped = collect(
         table_rows(table, text_column, label_column, place), place, unit="row"
     )

@@ -1,20 +1,18 @@
 """Labelled texts from files: `label text` lines, CSV, TSV, JSON lines, Parquet."""
 
-import csv
-import io
-import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from poscope.datasets.columns import label_value
+from poscope.datasets.columns import label_value, text_value
 from poscope.datasets.decoding import AUTO, decode
-from poscope.datasets.examples import Examples, RawRow, collect, missing_column, shortened
+from poscope.datasets.examples import Examples, RawRow, collect, shortened
+from poscope.datasets.text_rows import delimited_rows, json_rows, text_lines
 from poscope.errors import DataError
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 FORMATS = ("label_text", "csv", "tsv", "jsonl", "parquet")
 
@@ -43,39 +41,41 @@ def read_examples(
         return read_parquet(place, text_column=text_column, label_column=label_column)
     if format not in FORMATS:
         raise DataError(f"{place}: there is no format {format!r}; there are {', '.join(FORMATS)}")
-    text, found = decode(_bytes(place), encoding, place)
-    columns = (text_column, label_column)
+    text, found = decode(file_bytes(place), encoding, place)
+    columns = {"text_column": text_column, "label_column": label_column}
     if format == "label_text":
         rows = _label_text_rows(text, place)
     elif format == "jsonl":
-        rows = _json_rows(text, place, columns)
+        rows = _column_rows(json_rows(text, place, columns), text_column, place)
     else:
-        rows = _table_rows(text, place, columns, tabs=format == "tsv")
+        table = delimited_rows(text, place, columns, tabs=format == "tsv")
+        rows = _column_rows(table, text_column, place)
     examples, dropped = collect(rows, place)
-    guessed = encoding == AUTO and found != "utf-8"
-    notes = (f"{Path(place).name} was taken to be {found}",) if guessed else ()
+    notes = guess_notes(place, encoding, found)
     read = len(examples) + sum(dropped.values())
     return Examples(place, examples, read, dropped, encoding=found, notes=notes)
 
 
-def _bytes(place: str) -> bytes:
+def guess_notes(place: str, encoding: str, found: str) -> tuple[str, ...]:
+    """What a reader of the results should know of a file that was decoded as `found`, `encoding` having been asked."""
+    guessed = encoding == AUTO and found != "utf-8"
+    return (f"{Path(place).name} was taken to be {found}",) if guessed else ()
+
+
+def file_bytes(place: str) -> bytes:
+    """The content of a file.
+
+    Raises:
+        DataError: it cannot be read.
+    """
     try:
         return Path(place).read_bytes()
     except OSError as error:
         raise DataError(f"cannot read {place}: {error.strerror or error}") from error
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1; a last line end begins no further line."""
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    for number, line in enumerate(lines, start=1):
-        yield number, line.removesuffix("\r")
-
-
 def _label_text_rows(text: str, place: str) -> Iterator[RawRow]:
-    for number, line in _lines(text):
+    for number, line in text_lines(text):
         if not line.strip():
             yield number, "", ""
             continue
@@ -88,58 +88,9 @@ def _label_text_rows(text: str, place: str) -> Iterator[RawRow]:
         yield number, rest[0] if rest else "", str(int(label))
 
 
-def _table_rows(text: str, place: str, columns: tuple[str, str], *, tabs: bool) -> Iterator[RawRow]:
-    if tabs:
-        reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE, strict=True
-        )
-    else:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = [name.strip() for name in next(reader, [])]
-        text_at, label_at = _positions(header, columns, place)
-        last = reader.line_num
-        for cells in reader:
-            number, last = last + 1, reader.line_num
-            if cells and len(cells) != len(header):
-                raise DataError(
-                    f"{place}, line {number}: found {len(cells)} columns; the header has {len(header)}"
-                )
-            yield (number, cells[text_at], cells[label_at].strip()) if cells else (number, "", "")
-    except csv.Error as error:
-        raise DataError(f"{place}, line {reader.line_num}: malformed: {error}") from error
-
-
-def _positions(header: list[str], columns: tuple[str, str], place: str) -> tuple[int, int]:
-    for column, key in zip(columns, ("text_column", "label_column"), strict=True):
-        if column not in header:
-            raise missing_column(column, header, f"{place}, line 1 (the header)", key)
-        if header.count(column) > 1:
-            raise DataError(
-                f"{place}, line 1 (the header): there are {header.count(column)} columns {column!r}"
-            )
-    return header.index(columns[0]), header.index(columns[1])
-
-
-def _json_rows(text: str, place: str, columns: tuple[str, str]) -> Iterator[RawRow]:
-    for number, line in _lines(text):
-        if not line.strip():
-            yield number, "", ""
-            continue
+def _column_rows(
+    rows: Iterable[tuple[int, list[Any]]], column: str, place: str
+) -> Iterator[RawRow]:
+    for number, (text, label) in rows:
         where = f"{place}, line {number}"
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: malformed JSON: {error}") from error
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: found {shortened(line)!r}; each line is one JSON object")
-        for column, key in zip(columns, ("text_column", "label_column"), strict=True):
-            if column not in row:
-                raise missing_column(column, row, where, key)
-        words = row[columns[0]]
-        if not isinstance(words, str | None):
-            raise DataError(f"{where}: {columns[0]!r} is {shortened(repr(words))}, no text")
-        label = label_value(row[columns[1]], where)
-        if _SURROGATE.search(f"{words}{label}"):
-            raise DataError(f"{where}: not text: half of a surrogate pair is escaped there")
-        yield number, words or "", label
+        yield number, text_value(text, column, where), label_value(label, where)

@@ -11,11 +11,19 @@ from typing import Any
 import pandas as pd
 
 from poscope.reporting.labels import MetricLabel, describe
+from poscope.reporting.notes import (
+    DAGGER,
+    INSUFFICIENT,
+    SIGNIFICANT,
+    UNDEFINED,
+    absence_notes,
+    table_notes,
+    units_notes,
+)
+from poscope.reporting.thinning import rows_to_read, thinning_notes
 
-SIGNIFICANT = 0.05
-UNDEFINED = "–"
-INSUFFICIENT = "insufficient"
-DAGGER = "†"
+Part = str | int
+"""A value of a key column."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +81,13 @@ def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
     """Lay a tidy table out for reading.
 
     A table of models has a row for each and a column for each metric. One of encodings spreads one key more: see
-    `_spread_key`.
+    `_spread_key`. Of tables that follow something through many steps or positions some rows are shown: see `thinning`.
 
     Args:
         frame: a tidy table; the columns before `metric` are its keys.
         labels: display labels of the keys' values; one without a label shows its name.
     """
+    said, frame = thinning_notes(frame), rows_to_read(frame)
     names = list(frame.columns)
     keys = names[: names.index("metric")]
     spread = _spread_key(frame, keys)
@@ -87,40 +96,46 @@ def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
     parts = [""] if spread is None else list(dict.fromkeys(frame[spread]))
     places = [(part, metric) for part in parts for metric in metrics]
     empty = UNDEFINED if spread is None else INSUFFICIENT
+    by_row = _by_row(frame, keys, spread)
     rows = [
         ReaderRow(
             tuple(_shown(part, name, labels) for part, name in zip(key, keys, strict=True)),
             tuple(_cell(found.get(place), describe(place[1]), empty) for place in places),
         )
-        for key, found in _by_row(frame, keys, spread).items()
+        for key, found in by_row.items()
     ]
     columns = [describe(metric) for _, metric in places]
     if spread is not None:
         shown = [_shown(part, spread, labels) for part, _ in places]
         several = len(metrics) > 1
         columns = [_of_part(*each, several) for each in zip(columns, shown, strict=True)]
-    said = [] if spread is None else [f"Columns: {spread.replace('_', ' ')}."]
-    notes = (*_units_note([describe(m) for m in metrics]), *said, *_notes(frame, labels))
+    if spread is not None:
+        said = [f"Columns: {spread.replace('_', ' ')}.", *said]
+    said += table_notes(frame, labels)
+    said += absence_notes(any(len(found) < len(places) for found in by_row.values()))
+    notes = (*units_notes([describe(metric) for metric in metrics]), *said)
     heads = tuple(name.replace("_", " ").capitalize() for name in keys)
     return ReaderTable(heads, tuple(columns), tuple(rows), notes)
 
 
 def _by_row(
     frame: pd.DataFrame, keys: Sequence[str], spread: str | None
-) -> dict[tuple[str, ...], dict[tuple[str, str], dict[str, Any]]]:
+) -> dict[tuple[Part, ...], dict[tuple[Part, str], dict[str, Any]]]:
     """Figures by the row's keys, then by (value of the key that is spread, metric)."""
-    figures: dict[tuple[str, ...], dict[tuple[str, str], dict[str, Any]]] = {}
+    figures: dict[tuple[Part, ...], dict[tuple[Part, str], dict[str, Any]]] = {}
     for figure in frame.to_dict("records"):
-        key = tuple(str(figure[name]) for name in keys)
+        key = tuple(figure[name] for name in keys)
         place = "" if spread is None else figure[spread], figure["metric"]
         figures.setdefault(key, {})[place] = figure
     return figures
 
 
 def _spread_key(frame: pd.DataFrame, keys: Sequence[str]) -> str | None:
-    """The key of a table of encodings whose values become columns: the bucket of testing, else the task."""
+    """The key of a table of encodings whose values become columns: position or bucket of testing, else the task."""
     if "encoding" not in keys:
         return None
+    if "position" in keys:
+        return "position"
     buckets = [name for name in ("test_bucket", "bucket") if name in keys]
     varied = [name for name in buckets if frame[name].nunique() > 1]
     return next(iter(varied), "task" if "task" in keys else None)
@@ -131,7 +146,9 @@ def _says_nothing(frame: pd.DataFrame, name: str) -> bool:
     return name == "bucket" and frame[name].nunique() == 1
 
 
-def _shown(value: str, key: str, labels: Mapping[str, str]) -> str:
+def _shown(value: Part, key: str, labels: Mapping[str, str]) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
     plain = value.replace("_", " ") if key.endswith("bucket") else value
     return labels.get(value, plain)
 
@@ -185,74 +202,3 @@ def _fixed(value: float, decimals: int) -> str:
 
 def _number(value: Any, scale: float = 1.0) -> float | None:
     return None if value is None or math.isnan(value) else scale * float(value)
-
-
-def _units_note(columns: Sequence[MetricLabel]) -> list[str]:
-    """In which units the columns are, and what their arrows say."""
-    by_unit: dict[str, list[str]] = {}
-    for column in columns:
-        by_unit.setdefault(column.unit, []).append(column.title)
-    units = [f"{_listed(titles)} in {unit}" for unit, titles in by_unit.items() if unit]
-    if len(units) == len(by_unit) == 1 and len(columns) > 1:
-        units = [f"All figures in {next(iter(by_unit))}"]
-    arrows = {column.better: column.arrow for column in columns if column.better}
-    meanings = [f"{arrow} {better} is better" for better, arrow in sorted(arrows.items())]
-    said = [*units, *meanings]
-    return [f"{'; '.join(said)}."] if said else []
-
-
-def _notes(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[str]:
-    notes = [_interval_note(frame), *_comparison_notes(frame, labels), *_published_notes(frame)]
-    if frame["mean"].isna().any():
-        notes.append(
-            f"{INSUFFICIENT}: too few examples to train or to test on."
-            if "encoding" in frame.columns
-            else f"{UNDEFINED} the figure is undefined for this table."
-        )
-    return [note for note in notes if note]
-
-
-def _interval_note(frame: pd.DataFrame) -> str:
-    """What ± means, and over how many repeats."""
-    defined = frame[frame["n"] > 0]
-    counts: dict[str, list[str]] = {}
-    for metric, ns in defined.groupby("metric", sort=False)["n"]:
-        low, high = ns.min(), ns.max()
-        shown = f"n = {low}" if low == high else f"n = {low} to {high}"
-        counts.setdefault(shown, []).append(describe(metric).title)
-    if not counts:
-        return ""
-    usual, *others = sorted(counts, key=lambda shown: -len(counts[shown]))
-    exceptions = "; ".join(f"{shown} for {_listed(counts[shown])}" for shown in others)
-    word = "seed" if "encoding" in frame.columns else "repeat"
-    repeats = f"{usual} {word}s" if usual != "n = 1" else f"n = 1 {word}"
-    repeats += f" ({exceptions})" if exceptions else ""
-    if defined["low"].isna().all():
-        return f"No intervals: {repeats}."
-    return f"± half-width of the 95 % interval; {repeats}."
-
-
-def _comparison_notes(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[str]:
-    """Which test stands behind the dagger, and against what."""
-    compared = frame[frame["p_adjusted"].notna()]
-    tests = list(dict.fromkeys(zip(compared["reference"], compared["test"], strict=True)))
-    notes = []
-    for reference, test in tests:
-        mine = compared[(compared["reference"] == reference) & (compared["test"] == test)]
-        titles = [describe(metric).title for metric in dict.fromkeys(mine["metric"])]
-        where = f" of {_listed(titles)}" if len(tests) > 1 else ""
-        notes.append(
-            f"{DAGGER} differs from {labels.get(reference, reference)} at an adjusted p < {SIGNIFICANT:g}"
-            f" ({test}{where})."
-        )
-    return notes
-
-
-def _published_notes(frame: pd.DataFrame) -> list[str]:
-    sources = list(dict.fromkeys(frame.loc[frame["published"].notna(), "published_source"]))
-    return [f"( ) published figure: {'; '.join(sources)}."] if sources else []
-
-
-def _listed(titles: Sequence[str]) -> str:
-    """Titles may hold commas themselves."""
-    return " · ".join(titles)

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from poscope.errors import PoscopeError
 from poscope.files import atomic_path
@@ -26,7 +29,7 @@ class FinishedCell:
     Attributes:
         experiment: as the other keys, from the path `{experiment}/{task}/{encoding}/{bucket}/seed{seed}`.
         task: name.
-        encoding: name.
+        encoding: name; of a pretrained model `learned`, and its name is the task.
         bucket: length bucket that it was trained on, or `all`.
         seed: number.
         folder: where its files are.
@@ -64,8 +67,8 @@ def read_cells(paths: Sequence[str | os.PathLike[str]]) -> list[FinishedCell]:
 def cells_table(cells: Sequence[FinishedCell]) -> pd.DataFrame:
     """One row for each cell, metric and test bucket, columns `COLUMNS`.
 
-    `n` counts test examples. A cell or bucket with too few of them has rows all the same, with an empty value. What
-    differs from run to run (seconds, memory) is left out.
+    `n` counts test examples (of a language model: blocks). A cell or bucket with too few of them has rows all the same,
+    with an empty value. What differs from run to run (seconds, memory) is left out.
     """
     rows = [row for cell in cells for row in _rows(cell)]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
@@ -87,6 +90,21 @@ def write_cells_table(
     frame = cells_table(read_cells(paths))
     with atomic_path(path) as temporary:
         frame.to_parquet(temporary, engine="pyarrow", compression="zstd", index=False)
+
+
+def read_columns(path: Path, names: Sequence[str]) -> list[np.ndarray]:
+    """Read columns of a cell's Parquet file, all of equal length.
+
+    Raises:
+        PoscopeError: the file is unusable, or lacks a column.
+    """
+    try:
+        table = pq.read_table(path, columns=list(names))
+        return [table.column(name).to_numpy() for name in names]
+    except (OSError, KeyError, pa.ArrowException) as error:
+        raise PoscopeError(
+            f"cannot read {path}: {error}; delete its folder and run the workflow again"
+        ) from error
 
 
 def _rows(cell: FinishedCell) -> list[dict[str, Any]]:

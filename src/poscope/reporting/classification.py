@@ -1,30 +1,30 @@
 """The tidy tables of text classification (Wang & Chen 2020, §5.1: Table 3 and Figure 4)."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from poscope.errors import PoscopeError
 from poscope.evaluation.classification import ALL
 from poscope.evaluation.intervals import clipped, summarise
 from poscope.evaluation.paired import compare_correctness
-from poscope.evaluation.significance import Comparison, holm
-from poscope.reporting.cells_table import FinishedCell, read_cells
-from poscope.reporting.tables import COMPARISON_COLUMNS, FIGURE_COLUMNS, PUBLISHED_COLUMNS
+from poscope.evaluation.significance import Comparison
+from poscope.reporting.cells_table import FinishedCell, read_cells, read_columns
+from poscope.reporting.pairs import by_shared_seed, check_same_examples
+from poscope.reporting.tidy import (
+    ALL_BUT_KEYS,
+    Row,
+    families,
+    fill_comparisons,
+    ordered,
+    tidy_frame,
+    tidy_row,
+)
 
 METRIC = "accuracy"
-
-_EMPTY = dict.fromkeys((*COMPARISON_COLUMNS, *PUBLISHED_COLUMNS)) | dict.fromkeys(
-    ("reference", "test", "published_source"), ""
-)
-_FLOATS = ("mean", "sd", "low", "high", "difference", "p_value", "p_adjusted", "published")
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,7 @@ def _test_buckets(runs: Iterable[Run]) -> list[str]:
 
 
 _Row = tuple[str, str, str, str]  # task, encoding, train bucket, test bucket
+_ENCODING = 1  # its place in there
 
 
 def _table(
@@ -186,81 +187,46 @@ def _table(
         raise PoscopeError(
             f"the reference {reference!r} is not among the encodings ({', '.join(encodings)})"
         )
-    rows = {each: _row(runs, each, keys) for each in _ordered(wanted)}
+    rows = {each: _row(runs, each, keys) for each in ordered(wanted)}
     if reference is not None:
-        for family in _families(rows):
+        for family in families(rows, apart=_ENCODING):
             _compare(rows, runs, reference, family)
-    columns = [*keys, *FIGURE_COLUMNS, *COMPARISON_COLUMNS, *PUBLISHED_COLUMNS]
-    types = dict.fromkeys(_FLOATS, "float64") | {"n": "int64"}
-    return pd.DataFrame(list(rows.values()), columns=columns).astype(types)
+    return tidy_frame(list(rows.values()), (*keys, *ALL_BUT_KEYS))
 
 
-def _ordered(wanted: Sequence[_Row]) -> list[_Row]:
-    """Each key in the order of its first appearance, the first key slowest: cells may come in any order."""
-    places = [
-        {name: i for i, name in enumerate(dict.fromkeys(key))} for key in zip(*wanted, strict=True)
-    ]
-    return sorted(
-        wanted, key=lambda row: [place[name] for place, name in zip(places, row, strict=True)]
-    )
-
-
-def _families(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-    """Rows that differ in the encoding alone: Holm's adjustment is over them."""
-    families: dict[tuple[str, str, str], list[_Row]] = {}
-    for row in rows:
-        families.setdefault((row[0], *row[2:]), []).append(row)
-    yield from families.values()
-
-
-def _row(runs: Runs, key: _Row, keys: Sequence[str]) -> dict[str, Any]:
+def _row(runs: Runs, key: _Row, keys: Sequence[str]) -> Row:
     task, encoding, train, test = key
     found = [run.accuracy(test) for run in runs[task, encoding, train]]
     summary = clipped(summarise([value for value in found if value is not None]), 0.0, 1.0)
     names = {"task": task, "encoding": encoding, "bucket": test}
     names |= {"train_bucket": train, "test_bucket": test}
-    figures = {name: getattr(summary, name) for name in FIGURE_COLUMNS[1:]}
-    return {name: names[name] for name in keys} | {"metric": METRIC} | figures | _EMPTY
+    return tidy_row({name: names[name] for name in keys}, METRIC, summary)
 
 
-def _compare(
-    rows: Mapping[_Row, dict[str, Any]], runs: Runs, reference: str, family: Sequence[_Row]
-) -> None:
-    compared: dict[_Row, Comparison] = {}
+def _compare(rows: Mapping[_Row, Row], runs: Runs, reference: str, family: Sequence[_Row]) -> None:
+    compared: dict[_Row, tuple[str, Comparison]] = {}
     for task, encoding, train, test in family:
         others = runs.get((task, reference, train), [])
         if encoding != reference:
             found = _comparison(runs[task, encoding, train], others, test)
             if found is not None:
-                compared[task, encoding, train, test] = found
-    adjusted = holm([comparison.p_value for comparison in compared.values()])
-    for (key, comparison), p_adjusted in zip(compared.items(), adjusted, strict=True):
-        rows[key] |= {
-            "reference": reference,
-            "difference": comparison.difference,
-            "p_value": comparison.p_value,
-            "p_adjusted": p_adjusted,
-            "test": f"{comparison.test}, Holm",
-        }
+                compared[task, encoding, train, test] = reference, found
+    fill_comparisons(rows, compared)
 
 
 def _comparison(ours: Sequence[Run], theirs: Sequence[Run], bucket: str) -> Comparison | None:
     """Compare the seeds that both sides have; None where there is none."""
-    by_seed = {run.cell.seed: run for run in theirs}
-    pairs = [(run, by_seed[run.cell.seed]) for run in ours if run.cell.seed in by_seed]
     scored = [
-        pair for pair in pairs if None not in (pair[0].accuracy(bucket), pair[1].accuracy(bucket))
+        (one, other)
+        for one, other in by_shared_seed(ours, theirs)
+        if None not in (one.accuracy(bucket), other.accuracy(bucket))
     ]
     if not scored:
         return None
     examples, differences = [], []
     for one, other in scored:
         (names, right), (same, others_right) = one.on(bucket), other.on(bucket)
-        if not np.array_equal(names, same):
-            raise PoscopeError(
-                f"{one.cell.folder} and {other.cell.folder} were not tested on the same examples: "
-                "delete both and run the workflow again"
-            )
+        check_same_examples(one, other, names, same)
         examples.append(names)
         differences.append(right.astype(float) - others_right.astype(float))
     share = float(np.mean([one.test_per_training for one, _ in scored]))
@@ -268,15 +234,7 @@ def _comparison(ours: Sequence[Run], theirs: Sequence[Run], bucket: str) -> Comp
 
 
 def _read_run(cell: FinishedCell) -> Run:
-    path = Path(cell.folder) / "predictions.parquet"
-    try:
-        table = pq.read_table(path, columns=["id", "bucket", "gold", "prediction"])
-    except (OSError, pa.ArrowException) as error:
-        raise PoscopeError(
-            f"cannot read {path}: {error}; delete its folder and run the workflow again"
-        ) from error
-    examples = table.column("id").to_numpy()
-    correct = table.column("gold").to_numpy() == table.column("prediction").to_numpy()
-    buckets = np.array(table.column("bucket").to_pylist(), dtype=object)
+    columns = ["id", "bucket", "gold", "prediction"]
+    examples, buckets, gold, predicted = read_columns(cell.folder / "predictions.parquet", columns)
     order = np.argsort(examples, kind="stable")
-    return Run(cell, examples[order], buckets[order], correct[order])
+    return Run(cell, examples[order], buckets[order], (gold == predicted)[order])

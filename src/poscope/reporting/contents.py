@@ -10,6 +10,9 @@ TABLE_TITLES = {
     "classification": "Text classification",
     "classification_by_length": "Text classification by length",
     "classification_length_matrix": "Text classification: lengths of training and of testing",
+    "language_modeling": "Language modelling",
+    "language_modeling_by_position": "Language modelling by position",
+    "pretraining": "Pretraining",
 }
 
 FIGURE_TITLES = {
@@ -21,4 +24,8 @@ FIGURE_TITLES = {
     "geometry": "Geometry of similarity",
     "classification": "Accuracy of text classification",
     "classification_by_length": "Accuracy of text classification by length",
+    "language_modeling": "Perplexity of language models",
+    "language_modeling_skip_ratio": "Perplexity by a changed table, over that by the table as it is",
+    "language_modeling_by_position": "Loss of language models by position",
+    "pretraining": "Position tables along pretraining",
 }

@@ -46,6 +46,9 @@ def _count(title: str, unit: str) -> MetricLabel:
 # Errors on training rows, and the error of a guess, are there to be compared with: neither way is better.
 _LABELS = {
     "accuracy": MetricLabel("Accuracy", "%", 1, "higher", scale=100.0),
+    "perplexity": MetricLabel("Perplexity", "", 2, "lower"),
+    "skip_ratio": MetricLabel("Ratio to normal"),
+    "loss": MetricLabel("Loss", "nats", 3, "lower"),
     "mae": _error("MAE"),
     "mae_train": _error("MAE (train)", None),
     "mae_svr": _error("MAE, SVR"),

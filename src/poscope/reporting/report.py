@@ -16,6 +16,7 @@ from poscope.files import write_text
 from poscope.reporting.cells import reader_table
 from poscope.reporting.inline_svg import inline_svg
 from poscope.reporting.tables import read_table
+from poscope.reporting.thinning import rows_to_read
 
 TEMPLATES = Path(__file__).parent / "templates"
 """The page, its style and its script: data of whatever writes a report."""
@@ -135,7 +136,9 @@ def _asset(name: str) -> Markup:
 def _table(entry: TableEntry, number: int, labels: Mapping[str, str]) -> dict[str, Any]:
     frame = read_table(entry.csv)
     data = Path(entry.csv).read_bytes()
-    header, *rows = csv.reader(data.decode("utf-8").splitlines())
+    header, *all_rows = csv.reader(data.decode("utf-8").splitlines())
+    # Thousands of rows would make the page heavy: the file to download has them all.
+    rows = [all_rows[place] for place in rows_to_read(frame).index]
     # Columns that say nothing here (no published figures, no reference) would only push the others out of sight.
     shown = [index for index, _ in enumerate(header) if any(row[index] for row in rows)]
     return {
@@ -144,6 +147,7 @@ def _table(entry: TableEntry, number: int, labels: Mapping[str, str]) -> dict[st
         "reader": reader_table(frame, labels),
         "header": [header[index] for index in shown],
         "rows": [[row[index] for index in shown] for row in rows],
+        "total": len(all_rows),
         "download": "data:text/csv;base64," + base64.b64encode(data).decode("ascii"),
     }
 

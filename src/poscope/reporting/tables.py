@@ -12,19 +12,22 @@ from typing import Any
 import pandas as pd
 
 from poscope.errors import PoscopeError
-from poscope.evaluation.significance import Comparison, corrected_resampled_t, holm, paired_t
+from poscope.evaluation.significance import Comparison, corrected_resampled_t, paired_t
+from poscope.reporting.tidy import (
+    ALL_BUT_KEYS,
+    EMPTY,
+    FIGURE_COLUMNS,
+    FLOATS,
+    INTEGERS,
+    Row,
+    fill_comparisons,
+    tidy_frame,
+)
 
 _log = logging.getLogger(__name__)
 
-Row = dict[str, Any]
+COLUMNS = ("model", *ALL_BUT_KEYS)
 
-FIGURE_COLUMNS = ("metric", "mean", "sd", "n", "low", "high")
-COMPARISON_COLUMNS = ("reference", "difference", "p_value", "p_adjusted", "test")
-PUBLISHED_COLUMNS = ("published", "published_source")
-COLUMNS = ("model", *FIGURE_COLUMNS, *COMPARISON_COLUMNS, *PUBLISHED_COLUMNS)
-
-_FLOATS = ("mean", "sd", "low", "high", "difference", "p_value", "p_adjusted", "published")
-_TEXTS = ("reference", "test", "published_source")
 _PUBLISHED_HEADER = ["table", "model", "metric", "value", "source"]
 
 
@@ -79,7 +82,7 @@ def probe_table(
             )
         for metric in metrics:
             _compare(rows, found, reference, metric)
-    return _frame(list(rows.values()), COLUMNS)
+    return tidy_frame(list(rows.values()), COLUMNS)
 
 
 def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -97,19 +100,14 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
         if absent:
             raise PoscopeError(f"{path} is no tidy table: it lacks the columns {', '.join(absent)}")
         for row in rows:
-            row["n"] = int(row["n"])
-            row.update({name: float(row[name]) for name in _FLOATS if row.get(name)})
-            row.update({name: None for name in _FLOATS if row.get(name) == ""})
+            row.update({name: int(row[name]) for name in INTEGERS if name in row})
+            row.update({name: float(row[name]) for name in FLOATS if row.get(name)})
+            row.update({name: None for name in FLOATS if row.get(name) == ""})
     except OSError as error:
         raise PoscopeError(f"cannot read the table {path}: {error.strerror or error}") from error
     except (ValueError, TypeError) as error:
         raise PoscopeError(f"{path} is no tidy table: {error}") from error
-    return _frame(rows, columns)
-
-
-def _frame(rows: list[Row], columns: tuple[str, ...]) -> pd.DataFrame:
-    types = {name: "float64" for name in _FLOATS if name in columns} | {"n": "int64"}
-    return pd.DataFrame(rows, columns=list(columns)).astype(types)
+    return tidy_frame(rows, columns)
 
 
 def _read_results(paths: Sequence[str | os.PathLike[str]]) -> dict[str, _Result]:
@@ -148,9 +146,7 @@ def _row(result: _Result, metric: str, printed: Mapping[tuple[str, str], Row]) -
         _log.info("%s of %s is undefined: %s", metric, result.model, reason)
     row = {"model": result.model, "metric": metric, "n": figure["n"] if defined else 0}
     row |= {name: figure[name] if defined else None for name in ("mean", "sd", "low", "high")}
-    row |= dict.fromkeys(COMPARISON_COLUMNS) | dict.fromkeys(PUBLISHED_COLUMNS)
-    row |= dict.fromkeys(_TEXTS, "")
-    return row | printed.get((result.model, metric), {})
+    return row | EMPTY | printed.get((result.model, metric), {})
 
 
 def _compare(
@@ -161,20 +157,12 @@ def _compare(
 ) -> None:
     """Fill in the comparisons of all models with the reference on one metric."""
     compared = {
-        result.model: comparison
+        (result.model, metric): (reference, comparison)
         for result in results.values()
         if result.model != reference
         and (comparison := _comparison(result, results[reference], metric)) is not None
     }
-    adjusted = holm([comparison.p_value for comparison in compared.values()])
-    for (model, comparison), p_adjusted in zip(compared.items(), adjusted, strict=True):
-        rows[model, metric] |= {
-            "reference": reference,
-            "difference": comparison.difference,
-            "p_value": comparison.p_value,
-            "p_adjusted": p_adjusted,
-            "test": f"{comparison.test}, Holm",
-        }
+    fill_comparisons(rows, compared)
 
 
 def _comparison(one: _Result, other: _Result, metric: str) -> Comparison | None:

@@ -1,7 +1,11 @@
 """What a network is given as positions: rows of a table, brought to its width, standardised, rescaled.
 
-The steps follow Wang & Chen 2020, §5.1, and their public code: PCA over all usable rows, then the first rows
-of the result, then one mean and one standard deviation for all of them.
+The steps follow Wang & Chen 2020, §5.1, and their public code: PCA over all usable rows, then the rows that the
+network gets (its form), then one mean and one standard deviation for all of them.
+
+Forms: `rows` takes rows 0, 1, 2, …; `skip`, the paper's attack on local positions (§5.2), rows 0, f, 2f, …; `pool` the
+means of f neighbouring rows; `shuffle` the first rows in random order, which keeps every vector and destroys what
+neighbours have in common.
 """
 
 from typing import Literal
@@ -13,10 +17,13 @@ from poscope.tables.position_table import check_values
 
 EncodingKind = Literal["table", "random", "zeros"]
 KINDS: tuple[EncodingKind, ...] = ("table", "random", "zeros")
+EncodingForm = Literal["rows", "skip", "pool", "shuffle"]
+FORMS: tuple[EncodingForm, ...] = ("rows", "skip", "pool", "shuffle")
 
 # Draws of an encoding come from a stream of their own, so that words and layers start alike under every
 # encoding.
 _STREAM = 0x706F73
+_SHUFFLE_STREAM = 0x736866
 
 
 def build_encoding(
@@ -28,6 +35,8 @@ def build_encoding(
     standardised: bool,
     sd: float | None,
     seed: int,
+    form: str = "rows",
+    factor: int = 4,
 ) -> np.ndarray:
     """Make the matrix that a network adds to its word embeddings.
 
@@ -40,6 +49,8 @@ def build_encoding(
         standardised: whether to subtract the one mean and divide by the one sd.
         sd: standard deviation to rescale to, after that; None leaves the scale.
         seed: the cell's seed.
+        form: `rows`, `skip`, `pool` or `shuffle`.
+        factor: f above, for `skip` and `pool`.
 
     Returns:
         float32, shape (positions, dim).
@@ -55,11 +66,14 @@ def build_encoding(
         raise TableError(f"an encoding of kind {kind!r} {need}")
     if kind == "zeros":
         return np.zeros((positions, dim), dtype=np.float32)
+    if form not in FORMS:
+        raise TableError(f"a form is {', '.join(FORMS)}, and not {form!r}")
     if table is None:
-        rows = random_rows(positions, dim, seed)
+        rows = random_rows(rows_needed(form, positions, factor), dim, seed)
     else:
         check_values(table, "the encoding's table")
-        rows = first_rows(project(table, dim), positions)
+        rows = project(table, dim)
+    rows = formed(rows, positions, form=form, factor=factor, seed=seed)
     if standardised:
         rows = standardise(rows)
     if sd is not None:
@@ -127,18 +141,57 @@ def principal_components(table: np.ndarray, dim: int) -> np.ndarray:
     return scores
 
 
-def first_rows(table: np.ndarray, positions: int) -> np.ndarray:
-    """Rows 0 to positions - 1.
+def rows_needed(form: str, positions: int, factor: int) -> int:
+    """How many rows a table must have for a form."""
+    if form == "skip":
+        return factor * (positions - 1) + 1
+    return factor * positions if form == "pool" else positions
+
+
+def formed(table: np.ndarray, positions: int, *, form: str, factor: int, seed: int) -> np.ndarray:
+    """The rows that a network gets.
+
+    Args:
+        table: shape (rows, width).
+        positions: rows that the network needs.
+        form: `rows`, `skip`, `pool` or `shuffle`.
+        factor: rows of a step or of a mean.
+        seed: of the order of `shuffle`.
+
+    Returns:
+        Shape (positions, width).
 
     Raises:
-        TableError: there are fewer.
+        TableError: the table is too short; the message says how many rows the form needs.
     """
-    if len(table) < positions:
-        raise TableError(
-            f"the table has {len(table)} positions and the network needs {positions}: "
-            f"set max_length to at most {len(table)}, or take a longer table"
-        )
+    if form in ("skip", "pool") and factor < 1:
+        raise TableError(f"a factor is at least 1, and not {factor}")
+    needed = rows_needed(form, positions, factor)
+    if len(table) < needed:
+        raise TableError(_too_short(len(table), positions, form, factor, needed))
+    if form == "skip":
+        return table[:needed:factor]
+    if form == "pool":
+        # (positions, factor, width) → (positions, width)
+        means: np.ndarray = table[:needed].reshape(positions, factor, -1).mean(axis=1)
+        return means
+    if form == "shuffle":
+        generator = np.random.Generator(np.random.PCG64([seed, _SHUFFLE_STREAM]))
+        return table[generator.permutation(positions)]
     return table[:positions]
+
+
+def _too_short(rows: int, positions: int, form: str, factor: int, needed: int) -> str:
+    if form not in ("skip", "pool"):
+        return (
+            f"the table has {rows} positions and the network needs {positions}: "
+            f"let it read at most {rows} (max_length, block_length), or take a longer table"
+        )
+    longest = (rows - 1) // factor + 1 if form == "skip" else rows // factor
+    return (
+        f"the form {form!r} with factor {factor} needs {needed} rows for {positions} positions, and the table has "
+        f"{rows}: let the network read at most {longest} (max_length, block_length), or take a longer table"
+    )
 
 
 def standardise(table: np.ndarray) -> np.ndarray:

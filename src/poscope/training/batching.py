@@ -65,6 +65,47 @@ def consecutive_batches(count: int, batch_size: int) -> list[np.ndarray]:
     return [order[start : start + batch_size] for start in range(0, count, batch_size)]
 
 
+def token_batches(
+    widths: np.ndarray, budget: int, pool: int, generator: np.random.Generator
+) -> list[np.ndarray]:
+    """Batches of pairs of about equal length whose padded sizes stay within a budget, in random order.
+
+    Pairs are shuffled, and each pool of about `pool` batches is sorted by length and cut. How many batches there are
+    differs a little from epoch to epoch. No side of a batch takes more than the budget, padding counted, as in fairseq;
+    but for a pair that does so alone.
+
+    Args:
+        widths: tokens of each pair's source and target, or what they are padded to at least; shape (n, 2).
+        budget: tokens of a batch on either side: pairs times the longest of them.
+        pool: batches that are sorted together; more is less padding and less random.
+        generator: of the epoch.
+
+    Returns:
+        Index arrays that hold every pair once.
+    """
+    order = generator.permutation(len(widths))
+    numbers = (np.cumsum(widths[order].max(axis=1)) - 1) // (pool * budget)
+    batches: list[np.ndarray] = []
+    for chunk in np.split(order, np.flatnonzero(np.diff(numbers)) + 1):
+        batches.extend(chunk[rows] for rows in sorted_token_batches(widths[chunk], budget))
+    return [batches[index] for index in generator.permutation(len(batches))]
+
+
+def sorted_token_batches(widths: np.ndarray, budget: int) -> list[np.ndarray]:
+    """Batches of pairs in order of length, each as large as the budget allows; arguments as `token_batches`."""
+    longer = widths.max(axis=1)
+    order = np.lexsort((widths[:, 1], widths[:, 0], longer))
+    longer = longer[order]
+    batches, start = [], 0
+    while start < len(order):
+        fitting = longer[start : start + budget // longer[start]]
+        sizes = fitting * np.arange(1, len(fitting) + 1)  # (pairs,), ascending
+        stop = start + max(int(np.searchsorted(sizes, budget, side="right")), 1)
+        batches.append(order[start:stop])
+        start = stop
+    return batches
+
+
 def padded_width(longest: int, multiple: int, most: int) -> int:
     """Round a width up to a multiple, but to no more than `most`: fewer shapes, and graphs, for some padding."""
     return min(-(-longest // multiple) * multiple, most)
@@ -79,13 +120,15 @@ class DeviceBatches(Sequence[Batch]):
         shapes: Sequence[tuple[int, ...]],
         terms: Sequence[int],
         device: torch.device,
+        units: Sequence[int] | None = None,
     ) -> None:
-        """Args: index arrays, and the padded sizes and loss terms of each."""
+        """Args: index arrays, and the padded sizes, loss terms and perhaps units of each."""
         flat = np.concatenate(batches) if len(batches) else np.empty(0, dtype=np.int64)
         self._rows = torch.from_numpy(flat.astype(np.int64)).to(device)
         self._stops = np.cumsum([len(each) for each in batches]).tolist()
         self._shapes = shapes
         self._terms = terms
+        self._units = units
 
     def __len__(self) -> int:
         return len(self._stops)
@@ -103,4 +146,5 @@ class DeviceBatches(Sequence[Batch]):
         index %= len(self)
         start = self._stops[index - 1] if index else 0
         rows = self._rows[start : self._stops[index]]
-        return Batch(rows, self._shapes[index], self._terms[index])
+        units = None if self._units is None else self._units[index]
+        return Batch(rows, self._shapes[index], self._terms[index], units)

@@ -11,20 +11,19 @@ import torch
 
 from poscope.evaluation.classification import ALL, BucketScores, accuracy_by_bucket
 from poscope.models.classifier import TransformerClassifier
+from poscope.training import circumstances
+from poscope.training.cell_session import cell_session
 from poscope.training.checkpoints import CheckpointStore
 from poscope.training.classification_cell import Cell, read_cell, signature, too_few
-from poscope.training.classification_outputs import CellFiles, example_counts, versions
+from poscope.training.classification_outputs import CellFiles, example_counts
 from poscope.training.classification_settings import ClassificationSettings
 from poscope.training.classification_task import ClassificationTask
-from poscope.training.devices import Device, open_device, peak_memory_mb
+from poscope.training.devices import Device
 from poscope.training.loop import train
 from poscope.training.precision import Precision, choose_precision
-from poscope.training.processes import exclusive
 from poscope.training.run import LoopSettings, Trained
 
 _LOG = logging.getLogger(__name__)
-
-_LOCK_WAIT_S = 10.0  # a job whose scheduler was killed needs a moment to die
 
 
 def train_classification_cell(
@@ -76,14 +75,13 @@ def train_classification_cell(
     )
     checkpoints = Path(checkpoint_folder)
     output = CellFiles(Path(output_folder))
-    lock = checkpoints.with_name(f"{checkpoints.name}.lock")
-    chosen = open_device(
-        device,
+    with cell_session(
+        output_folder=output.folder,
+        checkpoint_folder=checkpoints,
+        device=device,
         threads=threads,
         deterministic=cell.settings.deterministic,
-        lock_folder=checkpoints.parent,
-    )
-    with exclusive(lock, what=str(output.folder), wait_s=_LOCK_WAIT_S), chosen as found:
+    ) as found:
         reason = too_few(cell)
         if reason is not None:
             _write_insufficient(cell, output, reason, found)
@@ -197,7 +195,7 @@ def _metrics(
         "steps": at.step,
         "precision": precision.name,
         "seconds": round(at.seconds, 3),
-        "examples_per_second": round(at.examples / max(at.seconds, 1e-9), 1),
+        "examples_per_second": round(at.units / max(at.seconds, 1e-9), 1),
         "parameters": sum(each.numel() for each in task.model.parameters()),
         "micro_batches": trained.parts,
     }
@@ -221,13 +219,9 @@ def _circumstances(cell: Cell, scores: BucketScores, device: Device) -> dict[str
         "settings": cell.described(),
         "labels": list(cell.data.labels),
         "counts": example_counts(cell.data),
-        "device": device.name,
-        "threads": torch.get_num_threads(),
         "precision": None,
-        "versions": versions(),
         "seconds": 0.0,
         "examples_per_second": None,
-        "peak_memory_mb": round(peak_memory_mb(device), 1),
         "parameters": None,
         "micro_batches": None,
-    }
+    } | circumstances.circumstances(device)

@@ -1,7 +1,5 @@
 """What a classification cell is made from: read, checked, and summed up in a digest."""
 
-import hashlib
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,11 +14,11 @@ from poscope.datasets.classification_data import (
 )
 from poscope.errors import DataError
 from poscope.evaluation.classification import ALL
-from poscope.tables.position_table import PositionTable, read_position_table
-from poscope.tables.transforms import build_encoding
-from poscope.training.classification_outputs import versions
-from poscope.training.classification_settings import ClassificationSettings, EncodingSettings
+from poscope.tables.position_table import PositionTable
+from poscope.training import circumstances
+from poscope.training.classification_settings import ClassificationSettings
 from poscope.training.devices import Device
+from poscope.training.encoding import EncodingSettings, read_source
 from poscope.training.precision import Precision
 
 
@@ -73,22 +71,14 @@ def read_cell(
     data = read_classification_data(data_folder, seed=seed)
     _check_lengths(data, chosen.max_length)
     held_out, held_out_bucket = _held_out(data, chosen, bucket)
-    source = None if table_path is None else read_position_table(table_path)
+    source = read_source(table_path)
     return Cell(
         data=data,
         train=data.in_bucket("train", bucket),
         held_out=held_out,
         held_out_bucket=held_out_bucket,
         source=source,
-        positions=build_encoding(
-            kind=positions.kind,
-            table=None if source is None else source.values,
-            positions=chosen.max_length,
-            dim=chosen.dim,
-            standardised=positions.standardise,
-            sd=positions.sd,
-            seed=seed,
-        ),
+        positions=positions.matrix(source, positions=chosen.max_length, dim=chosen.dim, seed=seed),
         encoding=positions,
         settings=chosen,
         bucket=bucket,
@@ -136,11 +126,8 @@ def too_few(cell: Cell) -> str | None:
 
 def signature(cell: Cell, device: Device, precision: Precision) -> str:
     """A digest of all that decides the cell's numbers, so that no checkpoint of anything else is used."""
-    words = [cell.described(), device.kind, device.name, precision.name, versions()]
-    digest = hashlib.sha256(json.dumps(words, sort_keys=True).encode())
-    for array in (cell.positions, *_arrays(cell.train), *_arrays(cell.held_out)):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    arrays = (cell.positions, *_arrays(cell.train), *_arrays(cell.held_out))
+    return circumstances.signature(cell.described(), device, precision, arrays)
 
 
 def _arrays(examples: Split) -> tuple[np.ndarray, ...]:

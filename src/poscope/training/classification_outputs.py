@@ -1,41 +1,20 @@
 """The files of a classification cell."""
 
-import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from poscope import files
 from poscope.datasets.classification_data import ClassificationData, Split
 from poscope.evaluation.classification import ALL, probabilities
-from poscope.tables.position_table import PositionTable, write_position_table
-from poscope.training.history import write_history
-
-FIGURES = ("validation_loss", "validation_accuracy")
+from poscope.tables.position_table import PositionTable
+from poscope.training.cell_files import TrainedFiles, started_from
 
 
-@dataclass(frozen=True)
-class CellFiles:
-    """Where a cell's files go."""
+class CellFiles(TrainedFiles):
+    """Where a classification cell's files go."""
 
-    folder: Path
-
-    @property
-    def metrics(self) -> Path:
-        """Scores, settings and circumstances; written last, so that it stands for a finished cell."""
-        return self.folder / "metrics.json"
-
-    def write_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """Write `metrics.json`."""
-        files.write_json(self.metrics, dict(metrics))
-
-    def write_history(self, rows: Sequence[Mapping[str, float]]) -> None:
-        """Write `history.parquet`."""
-        write_history(self.folder / "history.parquet", rows, FIGURES)
+    figures = ("validation_loss", "validation_accuracy")
 
     def write_predictions(
         self, test: Split, bucket_names: Sequence[str], scores: np.ndarray
@@ -69,16 +48,12 @@ class CellFiles:
         self, values: np.ndarray, source: PositionTable | None, *, trained: bool
     ) -> None:
         """Write `position_table.safetensors`, and in its metadata what it started from."""
-        start = {} if source is None else source.metadata
         metadata = {
             "source": "trained" if trained else "not trained: too few examples",
             "parameter": "positions of a text classifier",
-            "started_from": " ".join(
-                start[key] for key in ("source", "revision", "parameter") if start.get(key)
-            ),
+            "started_from": started_from(source),
         }
-        path = self.folder / "position_table.safetensors"
-        write_position_table(path, PositionTable(values, metadata))
+        self.write_table(values, metadata)
 
 
 def example_counts(data: ClassificationData) -> dict[str, dict[str, int]]:
@@ -87,14 +62,3 @@ def example_counts(data: ClassificationData) -> dict[str, dict[str, int]]:
         name: {ALL: len(split), **data.buckets.counts(split.buckets)}
         for name, split in data.splits.items()
     }
-
-
-def versions() -> dict[str, str]:
-    """Versions of what a cell's numbers come from."""
-    found = {"python": platform.python_version()}
-    for name in ("poscope", "torch", "numpy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found

@@ -89,25 +89,3 @@ class ClassificationSettings:
             decoupled=False,
             clip=self.gradient_clip,
         )
-
-
-@dataclass(frozen=True)
-class EncodingSettings:
-    """How a position table becomes what the network is given.
-
-    Attributes:
-        kind: `table`, `random` or `zeros`.
-        standardise: whether to subtract the table's one mean and divide by its one sd.
-        sd: to rescale to after that; None leaves the scale.
-        trainable: whether it trains; `zeros` never does.
-    """
-
-    kind: str
-    standardise: bool
-    sd: float | None
-    trainable: bool
-
-    @property
-    def trains(self) -> bool:
-        """Whether it trains, after all."""
-        return self.trainable and self.kind != "zeros"

@@ -19,8 +19,9 @@ from poscope.training.batching import (
     random_batches,
     sorted_batches,
 )
+from poscope.training.device_texts import DeviceTexts
 from poscope.training.memory import run_in_parts
-from poscope.training.task import Batch, Evaluation
+from poscope.training.task import Batch, Evaluation, Task
 
 BatchOrder = Literal["grouped", "random"]
 BATCH_ORDERS: tuple[BatchOrder, ...] = ("grouped", "random")
@@ -31,34 +32,16 @@ _EVALUATED_AT_ONCE = 256
 _GPU_WIDTHS = 8
 
 
-class DeviceExamples:
-    """Examples on the device: all tokens one after another, and where each text begins."""
+class DeviceExamples(DeviceTexts):
+    """Examples on the device: their texts and labels."""
 
     def __init__(self, examples: Split, device: torch.device) -> None:
         """Args: `ids` (tokens,), `offsets` (n + 1,) and `labels` (n,) as numpy arrays."""
-        self.token_counts = np.diff(examples.offsets)  # (n,), on the host: batches are made there
-        widest = int(self.token_counts.max(initial=1))
-        # Behind the last text there is room to read past its end: what is read there is padded over.
-        tokens = np.concatenate([examples.ids, np.full(widest, PAD)]).astype(np.int32)
-        self._tokens = torch.from_numpy(tokens).to(device)
-        self._starts = torch.from_numpy(examples.offsets[:-1].astype(np.int64)).to(device)
-        self._lengths = torch.from_numpy(self.token_counts.astype(np.int64)).to(device)
+        super().__init__(examples.ids, examples.offsets, padding=PAD, device=device)
         self.labels = torch.from_numpy(examples.labels.astype(np.int64)).to(device)
-        self._slots = torch.arange(widest, device=device)
-        self.widest = widest
-
-    def __len__(self) -> int:
-        return len(self.token_counts)
-
-    def padded(self, rows: torch.Tensor, width: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Texts side by side: token numbers (B, width), padded behind, and lengths (B,)."""
-        slots = self._slots[:width]
-        lengths = self._lengths[rows]
-        ids = self._tokens[self._starts[rows][:, None] + slots]  # (B, width)
-        return ids.masked_fill(slots >= lengths[:, None], PAD), lengths
 
 
-class ClassificationTask:
+class ClassificationTask(Task):
     """Learn labels by cross-entropy; the best accuracy on held-out examples selects the model."""
 
     def __init__(

@@ -55,8 +55,10 @@ class LossWindow:
         self._checked = self.count
 
     def mean(self) -> float:
-        """Mean loss by term."""
-        return float(self.losses[: self.count].double().sum()) / max(self.terms, 1)
+        """Mean loss by term; NaN before the first."""
+        if self.terms == 0:
+            return math.nan
+        return float(self.losses[: self.count].double().sum()) / self.terms
 
     def clear(self) -> None:
         """Begin anew."""
@@ -83,7 +85,8 @@ def write_history(
 ) -> None:
     """Write evaluations as Parquet: step, epoch, train_loss, the task's `figures`, learning_rate.
 
-    Steps and epochs count from 1. No rows are a table all the same.
+    Steps and epochs count from 1; a row of step 0 is of the network before training, whose train_loss is NaN.
+    No rows are a table all the same.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

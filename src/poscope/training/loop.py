@@ -1,14 +1,12 @@
 """The loop that trains every network of the project.
 
-Exact: all that decides a step (parameters, optimiser, random states, place in the data order, best model so
-    far) is in the checkpoint, so that a resumed run gives the numbers of an uninterrupted one.
+Exact: all that decides a step (parameters, optimiser, random states, place in the data order, kept model and
+    snapshots so far) is in the checkpoint, so that a resumed run gives the numbers of an uninterrupted one.
 """
 
 import logging
 import math
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -23,6 +21,7 @@ from poscope.training.randomness import random_states, restore_random_states
 from poscope.training.run import LoopSettings, Position, Trained
 from poscope.training.schedules import learning_rate
 from poscope.training.stepper import Stepper
+from poscope.training.steps import own_stream
 from poscope.training.task import Evaluation, Task
 
 _LOG = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ def train(
     precision: Precision,
     checkpoints: CheckpointStore | None,
 ) -> Trained:
-    """Train a task's model, from its checkpoint where there is one, and leave the best state in it.
+    """Train a task's model, from its checkpoint where there is one, and leave its best or last state in it.
 
     Torch's generators must be seeded before the model is made; the run goes on with them.
 
@@ -54,7 +53,7 @@ def train(
             did, or memory does not suffice for one example.
     """
     torch.backends.cuda.matmul.allow_tf32 = precision.tf32
-    with _own_stream(device):
+    with own_stream(device):
         run = _Run(task, settings, device, precision, checkpoints)
         run.resume()
         run.to_the_end()
@@ -79,6 +78,7 @@ class _Run:
         self.checkpoints = checkpoints
         self.at = Position()
         self.best_model: dict[str, torch.Tensor] = {}
+        self.snapshots: dict[int, torch.Tensor] = {}
         self.history: list[dict[str, float]] = []
         self.window = LossWindow(device)
         self.stepper = Stepper(
@@ -90,7 +90,8 @@ class _Run:
             graphs=settings.graphs,
             parts=settings.micro_batches,
         )
-        self.progress = Progress(settings.epochs, settings.progress_seconds)
+        self.progress = Progress(settings.epochs, settings.progress_seconds, task.unit)
+        self.steps = 0  # of an epoch
         self.words = "no evaluation yet"
         self.ticked = self.saved = time.monotonic()
 
@@ -99,30 +100,40 @@ class _Run:
     def to_the_end(self) -> None:
         """Train the epochs that are left."""
         self.task.model.train()
-        while self.at.epoch < self.settings.epochs:
+        while self.at.epoch < self.settings.epochs and not self.out_of_patience():
             self.one_epoch()
         self.save()
 
+    def out_of_patience(self) -> bool:
+        """Whether too many epochs have passed since the best evaluation."""
+        patience, at = self.settings.patience, self.at
+        if patience is None or at.batch or at.epoch - at.best_epoch < patience:
+            return False
+        _LOG.info("no better evaluation in %d epochs: done", at.epoch - at.best_epoch)
+        return True
+
     def one_epoch(self) -> None:
         """Train what is left of the present epoch."""
-        at, every = self.at, self.settings.evaluation_steps
+        at = self.at
         batches = self.task.batches(at.epoch)
-        steps = len(batches)
+        self.steps = steps = len(batches)
+        if at.step == 0 and 0 in self.settings.snapshot_steps:
+            self.evaluate(0.0)
         for index in range(at.batch, steps):
             rate = self.rate(self.settings.epochs * steps)
             batch = batches[index]
             self.stepper.step(batch, rate, self.window.open())
             at.step += 1
             at.batch += 1
-            at.examples += len(batch.rows)
+            at.units += self.task.units(batch)
             self.window.close(batch.terms)
             if self.window.count % _CHECK_EVERY == 0:
                 self.window.check(at.step)
-            if at.batch == steps or (every is not None and at.step % every == 0):
-                self.evaluate(at.epoch + at.batch / steps, rate)
+            if self.evaluation_due():
+                self.evaluate(rate)
             if at.batch == steps:
                 at.epoch, at.batch = at.epoch + 1, 0
-            self.tick(at.epoch + at.batch / steps)
+            self.tick()
 
     def rate(self, total_steps: int) -> float:
         """The next step's learning rate."""
@@ -134,21 +145,44 @@ class _Run:
             total_steps=total_steps,
         )
 
-    def evaluate(self, done: float, rate: float) -> None:
-        """Score the model, keep it if it is the best so far, and add a row to the history."""
+    def evaluation_due(self) -> bool:
+        """Whether the step just done is one to evaluate after."""
+        at, every = self.at, self.settings.evaluation_steps
+        by_steps = every is not None and at.step % every == 0
+        return at.batch == self.steps or by_steps or at.step in self.settings.snapshot_steps
+
+    def evaluate(self, rate: float) -> None:
+        """Score the model, keep what is to be kept of it, and add a row to the history."""
         at = self.at
         self.window.check(at.step)
         found = self.score()
-        if at.best_score is None or found.score > at.best_score:  # of equals the earliest stays
-            at.best_score, at.best_step, at.best_epoch = found.score, at.step, at.epoch + 1
-            state = self.task.model.state_dict()
-            self.best_model = {name: each.detach().clone() for name, each in state.items()}
+        self.keep(found.score)
         loss = self.window.mean()
         row = {"step": at.step, "epoch": at.epoch + 1, "train_loss": loss}
         self.history.append(row | found.figures | {"learning_rate": rate})
         self.window.clear()
-        self.words = f"loss {loss:.4f}, {found.words} (best: epoch {at.best_epoch})"
-        self.report(done)
+        self.words = self.told(loss, found.words)
+        self.report()
+
+    def keep(self, score: float) -> None:
+        """Note an evaluation that is the best so far, or the last, with its state; and a snapshot where one is due."""
+        at, last = self.at, self.settings.keeps == "last"
+        if last or at.best_score is None or score > at.best_score:  # of equals the earliest stays
+            at.best_score, at.best_step, at.best_epoch = score, at.step, at.epoch + 1
+            if not last:  # the last state is in the model anyway
+                state = self.task.model.state_dict()
+                self.best_model = {name: each.detach().clone() for name, each in state.items()}
+        if at.step in self.settings.snapshot_steps:
+            self.snapshots[at.step] = self.task.snapshot().detach().to("cpu", copy=True)
+
+    def told(self, loss: float, found: str) -> str:
+        """An evaluation in words, for progress lines."""
+        words = f"loss {loss:.4f}, {found}" if self.at.step else found
+        if self.settings.keeps == "last":
+            return words
+        if self.settings.epochs == 1:
+            return f"{words} (best: step {self.at.best_step:,})"
+        return f"{words} (best: epoch {self.at.best_epoch})"
 
     def score(self) -> Evaluation:
         """The task's evaluation, without dropout and gradients."""
@@ -164,27 +198,32 @@ class _Run:
         return found
 
     def result(self) -> Trained:
-        """Put the best state into the model."""
-        self.task.model.load_state_dict(self.best_model)
+        """Put the kept state into the model."""
+        if self.settings.keeps == "best":
+            self.task.model.load_state_dict(self.best_model)
         self.task.model.eval()
-        return Trained(self.at, self.history, self.stepper.parts)
+        return Trained(self.at, self.history, self.stepper.parts, self.snapshots)
 
     # --- Clock, words and checkpoints ---
 
-    def tick(self, done: float) -> None:
-        """What is due by the clock or by the epoch; `done` counts epochs, with a fraction."""
+    def tick(self) -> None:
+        """What is due by the clock or by the epoch."""
         if self.progress.due():
-            self.report(done)
+            self.report()
         now = time.monotonic()
         every = self.settings.checkpoint_epochs
         by_epoch = every is not None and self.at.batch == 0 and self.at.epoch % every == 0
         if by_epoch or now - self.saved >= 60 * self.settings.checkpoint_minutes:
             self.save()
 
-    def report(self, done: float) -> None:
+    def report(self) -> None:
         """Write a progress line."""
         self.count_seconds()
-        self.progress.line(done, self.at.step, self.words, self.at.examples, self.at.seconds)
+        at = self.at
+        done = at.epoch + self.task.share_done(at.batch, self.steps)
+        self.progress.line(
+            done, at.step, self.steps, words=self.words, units=at.units, seconds=at.seconds
+        )
 
     def count_seconds(self) -> None:
         """Bring the seconds up to date."""
@@ -208,6 +247,7 @@ class _Run:
             "window": self.window.state(),
             "model": self.task.model.state_dict(),
             "best_model": self.best_model,
+            "snapshots": self.snapshots,
             "stepper": self.stepper.state(),
             "random": random_states(self.device),
         }
@@ -222,20 +262,7 @@ class _Run:
         self.window.load(state["window"])
         self.task.model.load_state_dict(state["model"])
         self.best_model = state["best_model"]
+        self.snapshots = {step: each.cpu() for step, each in state["snapshots"].items()}
         self.stepper.load(state["stepper"])
         restore_random_states(state["random"], self.device)
         _LOG.info("resumed after step %d, in epoch %d", self.at.step, self.at.epoch + 1)
-
-
-@contextmanager
-def _own_stream(device: torch.device) -> Iterator[None]:
-    """Compute on a stream that is not the default one, which cannot be captured."""
-    if device.type != "cuda":
-        yield
-        return
-    outer = torch.cuda.current_stream(device)
-    stream = torch.cuda.Stream(device)
-    stream.wait_stream(outer)
-    with torch.cuda.stream(stream):
-        yield
-    outer.wait_stream(stream)

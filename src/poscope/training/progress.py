@@ -9,9 +9,10 @@ _LOG = logging.getLogger(__name__)
 class Progress:
     """Progress lines of one run, for the log."""
 
-    def __init__(self, epochs: int, seconds_between: float) -> None:
-        """Args: epochs of the run, and the seconds between lines where no evaluation comes."""
+    def __init__(self, epochs: int, seconds_between: float, unit: str) -> None:
+        """Args: epochs of the run, the seconds between lines where no evaluation comes, and the unit of speed."""
         self._epochs = epochs
+        self._unit = unit
         self._between = seconds_between
         self._last = time.monotonic()
 
@@ -19,26 +20,30 @@ class Progress:
         """Whether a line is due."""
         return time.monotonic() - self._last >= self._between
 
-    def line(self, done: float, step: int, words: str, examples: int, seconds: float) -> None:
-        """Write one.
+    def line(
+        self, done: float, step: int, of: int, *, words: str, units: int, seconds: float
+    ) -> None:
+        """Write one: in epochs and steps, or in steps alone where there is one epoch.
 
         Args:
             done: epochs done, with a fraction.
             step: steps done.
+            of: steps of an epoch.
             words: loss and validation figures.
-            examples: trained on so far.
+            units: trained on so far.
             seconds: spent on that.
         """
         self._last = time.monotonic()
+        by_epoch = f"epoch {done:.1f} of {self._epochs}, step {step}"
+        where = f"step {step:,} of {of:,}" if self._epochs == 1 else by_epoch
         _LOG.info(
-            "[%s] epoch %.1f of %d, step %d: %s, %s examples/s, %s left",
+            "[%s] %s: %s, %s %s/s, %s left",
             bar(done / self._epochs),
-            done,
-            self._epochs,
-            step,
+            where,
             words,
-            f"{examples / max(seconds, 1e-9):,.0f}",
-            clock(seconds * (self._epochs - done) / max(done, 1e-9)),
+            f"{units / max(seconds, 1e-9):,.0f}",
+            self._unit,
+            clock(seconds * (self._epochs - done) / done) if done else "unknown time",
         )
 
 

@@ -1,9 +1,14 @@
 """What a run of the loop is told, where it stands, and what it gives."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+import torch
 
 from poscope.training.optimisers import AdamSettings
 from poscope.training.schedules import ScheduleName
+
+Keeps = Literal["best", "last"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,10 @@ class LoopSettings:
         checkpoint_minutes: between checkpoints; 0 writes one after every step.
         checkpoint_epochs: epochs between further checkpoints; None for none.
         progress_seconds: between progress lines, beside the one for each evaluation.
+        keeps: the state that the run ends with: of the `best` evaluation, or the `last`.
+        snapshot_steps: steps after which the task's snapshot is kept, 0 for before training; there is an
+            evaluation at each.
+        patience: epochs without a better evaluation after which the run ends; None for all epochs.
     """
 
     epochs: int
@@ -35,27 +44,30 @@ class LoopSettings:
     checkpoint_minutes: float
     checkpoint_epochs: int | None
     progress_seconds: float
+    keeps: Keeps = "best"
+    snapshot_steps: tuple[int, ...] = ()
+    patience: int | None = None
 
 
 @dataclass
 class Position:
-    """How far a run has come, and its best evaluation so far.
+    """How far a run has come, and the evaluation whose state it keeps: the best so far, or the last.
 
     Attributes:
         step: optimiser steps done.
         epoch: epochs completed.
         batch: batches of the present epoch done.
-        examples: trained on.
+        units: trained on: examples, or tokens.
         seconds: spent, in all processes of the run.
-        best_score: the highest score of an evaluation; None before the first.
-        best_step: the step after which it was reached first.
+        best_score: the kept evaluation's score; None before the first.
+        best_step: the step after which it was reached (the first, of equals).
         best_epoch: the epoch of that step, counted from 1.
     """
 
     step: int = 0
     epoch: int = 0
     batch: int = 0
-    examples: int = 0
+    units: int = 0
     seconds: float = 0.0
     best_score: float | None = None
     best_step: int = 0
@@ -67,11 +79,13 @@ class Trained:
     """What a run gave.
 
     Attributes:
-        position: where it ended, with the best evaluation.
+        position: where it ended, with the kept evaluation.
         history: a row for each evaluation: step, epoch, train_loss, the task's figures, learning_rate.
         parts: micro-batches that a batch was cut into at the end.
+        snapshots: by step, on the host.
     """
 
     position: Position
     history: list[dict[str, float]]
     parts: int
+    snapshots: dict[int, torch.Tensor]

@@ -5,8 +5,8 @@ A graph launches all at once.
 """
 
 import logging
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import torch
 
@@ -102,3 +102,17 @@ class GraphPass:
             torch.cuda.set_rng_state(random_state, self._device)
         self._graphs[key] = (graph, rows, loss)
         return True
+
+
+@contextmanager
+def own_stream(device: torch.device) -> Iterator[None]:
+    """Compute on a stream that is not the default one, which cannot be captured."""
+    if device.type != "cuda":
+        yield
+        return
+    outer = torch.cuda.current_stream(device)
+    stream = torch.cuda.Stream(device)
+    stream.wait_stream(outer)
+    with torch.cuda.stream(stream):
+        yield
+    outer.wait_stream(stream)

@@ -9,13 +9,11 @@ import pandas as pd
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from poscope.evaluation.classification import ALL
-from poscope.reporting.figures import style
-from poscope.reporting.figures.classification import value_of
-from poscope.reporting.figures.data import in_study_order
+from poscope.reporting.figures import lines, style
+from poscope.reporting.figures.data import in_study_order, value_of
 from poscope.reporting.tables import read_table
 
 _DODGE = 0.62  # of the room between two buckets that the encodings share
@@ -61,7 +59,7 @@ def draw(
             axes.set_axis_off()
         figure.supxlabel("length of the text", fontsize=style.TEXT_POINTS)
         figure.supylabel("accuracy on test examples", fontsize=style.TEXT_POINTS)
-        _key(figure, looks, labels, width_in)
+        lines.key(figure, looks, labels, width_in=width_in)
     return figure
 
 
@@ -134,24 +132,3 @@ def _set_buckets(axes: Axes, buckets: Sequence[str], labels: Mapping[str, str]) 
     else:
         axes.set_yticks([])
     seaborn.despine(ax=axes)
-
-
-def _key(
-    figure: Figure, looks: Mapping[str, style.Look], labels: Mapping[str, str], width_in: float
-) -> None:
-    names = [labels[name] for name in looks]
-    handles = [
-        Line2D([], [], color=look.colour, ls=look.line, lw=0.8, marker=look.marker, ms=4, mew=0)
-        for look in looks.values()
-    ]
-    # An entry's width: its line, its gaps, and its letters of about half their height.
-    entry_in = (40 + 0.55 * style.SMALL_POINTS * max(map(len, names))) / 72
-    figure.legend(
-        handles,
-        names,
-        loc="outside upper center",
-        ncols=max(1, min(len(names), int(width_in / entry_in))),
-        handlelength=2.4,
-        columnspacing=1.4,
-        borderpad=0.1,
-    )

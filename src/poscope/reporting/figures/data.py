@@ -1,4 +1,4 @@
-"""What the figures read: the files of the probes."""
+"""What the figures read: the files of the probes, and rows of tidy tables."""
 
 import json
 import math
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from poscope.errors import PoscopeError
 
@@ -67,6 +68,20 @@ class Probed:
         columns = tuple(found[name] for name in names)
         drawable = np.isfinite(columns[0]) & np.isfinite(columns[1])
         return columns if drawable.any() else None
+
+
+def value_of(row: Mapping[str, Any]) -> Value:
+    """A row of a tidy table as a value to draw; what the table leaves empty is None."""
+    ends = [row[name] for name in ("mean", "low", "high")]
+    return Value(*(x if isinstance(x, float) and np.isfinite(x) else None for x in ends))
+
+
+def span(rows: pd.DataFrame) -> tuple[float, float]:
+    """The least and the greatest of what rows of a tidy table draw, intervals included; NaN where nothing is."""
+    values = [value_of(row) for row in rows.to_dict("records")]
+    drawn = [value for value in values if value.mean is not None]
+    low = min((value.lowest for value in drawn), default=math.nan)
+    return low, max((value.highest for value in drawn), default=math.nan)
 
 
 def read_probes(

@@ -1,10 +1,11 @@
-"""Naming lines: beside each line where all names find a place, else in a legend at the side."""
+"""Naming lines: beside each line where all names find a place, else in a legend at the side; or above all panels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
@@ -53,6 +54,51 @@ def name_lines(
     )
     for text in legend.get_texts()[len(lines) :]:
         text.set(color=style.GREY, style="italic")
+
+
+def key(
+    figure: Figure,
+    looks: Mapping[str, style.Look],
+    labels: Mapping[str, str],
+    *,
+    width_in: float,
+    markers: bool = True,
+) -> None:
+    """Name lines above all panels.
+
+    Args:
+        figure: the figure.
+        looks: of what is drawn, by name.
+        labels: of the names.
+        width_in: of the figure, in inches; names that do not fit in one row have several.
+        markers: whether the lines have their markers.
+    """
+    names = [labels[name] for name in looks]
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=look.colour,
+            ls=look.line,
+            lw=0.8,
+            marker=look.marker if markers else "",
+            ms=4,
+            mew=0,
+        )
+        for look in looks.values()
+    ]
+    # An entry's width: its line, its gaps, and its letters of about half their height.
+    entry_in = (40 + 0.55 * style.SMALL_POINTS * max(map(len, names))) / 72
+    _, ncols = style.grid(len(names), max(1, int(width_in / entry_in)))
+    figure.legend(
+        handles,
+        names,
+        loc="outside upper center",
+        ncols=ncols,
+        handlelength=2.4,
+        columnspacing=1.4,
+        borderpad=0.1,
+    )
 
 
 def _name_beside(axes: Axes, lines: Mapping[str, Line2D], labels: Mapping[str, str]) -> bool:

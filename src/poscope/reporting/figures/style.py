@@ -19,6 +19,7 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ticker import Locator, LogLocator, MaxNLocator
 
 from poscope.files import atomic_path
 
@@ -36,6 +37,11 @@ SMALL_POINTS = 7
 INK = "#262626"
 GREY = "#808080"
 PALE = "#D9D9D9"
+
+# Ratios of a logarithmic axis's ends below which 1, 2 and 5 times powers of ten are too few ticks, and above which they
+# are too many.
+_FEW_TICKS = 6.0
+_MANY_TICKS = 200.0
 
 _THEME: dict[str, Any] = {
     # It comes with matplotlib: the same glyphs, and so the same layout, on every machine.
@@ -147,6 +153,13 @@ def titled(axes: Axes, label: str, width_in: float) -> None:
     """Set a panel's title, broken into lines that fit the panel's width."""
     characters = max(8, int(width_in * 72 / (0.5 * TEXT_POINTS)))
     axes.set_title(textwrap.fill(label, characters))
+
+
+def ratio_locator(ratio: float) -> Locator:
+    """Ticks at round numbers, of a logarithmic axis whose ends have this ratio."""
+    if ratio < _FEW_TICKS:
+        return MaxNLocator(4, steps=[1, 2, 5, 10])
+    return LogLocator(10, subs=(1.0, 2.0, 5.0) if ratio < _MANY_TICKS else (1.0,))
 
 
 def mark_undefined(

@@ -1,0 +1,158 @@
+"""Helpers of the report: what is in it, and what each part was made with."""
+
+
+def reported(experiment):
+    """Whether the study runs an experiment, so that its tables and figures are in the report."""
+    return experiment in CONFIG.study.experiments
+
+
+def report_tables():
+    """The tidy tables of the study's experiments."""
+    names = studied(PROBE_TABLES) if reported("probes") else []
+    names += ["pretraining"] if reported("pretraining") else []
+    names += CLASSIFICATION_TABLES if reported("classification") else []
+    names += LANGUAGE_TABLES if reported("language_modeling") else []
+    return [f"results/tables/{name}.csv" for name in names]
+
+
+def report_figures():
+    """The figures of the study's experiments."""
+    names = studied(PROBE_FIGURES) if reported("probes") else []
+    names += ["pretraining"] if reported("pretraining") else []
+    names += CLASSIFICATION_FIGURES if reported("classification") else []
+    names += LANGUAGE_FIGURES if reported("language_modeling") else []
+    return [f"results/figures/{name}.svg" for name in names]
+
+
+def studied_encodings():
+    """The encodings of the study's experiments, each once."""
+    names = []
+    for experiment in ("classification", "language_modeling"):
+        if reported(experiment):
+            names += getattr(CONFIG.study, experiment).encodings
+    return list(dict.fromkeys(names))
+
+
+def report_position_tables():
+    """The position tables behind the report."""
+    tables = list(TABLES)
+    chosen = [CONFIG.encodings[name] for name in studied_encodings()]
+    tables += [encoding.table for encoding in chosen if encoding.kind == "table"]
+    return [
+        f"results/position_tables/{table}.safetensors"
+        for table in dict.fromkeys(tables)
+    ]
+
+
+def study_metrics():
+    """The metrics of every cell of the study's experiments."""
+    files = []
+    if reported("pretraining"):
+        files += pretraining_files("metrics.json")
+    if reported("classification"):
+        files += classification_files("metrics.json")
+    if reported("language_modeling"):
+        files += language_modeling_files("metrics.json")
+    return files
+
+
+def report_labels():
+    """Display labels of everything that the report's tables name."""
+    return {
+        **LABELS,
+        **pretraining_labels(),
+        **(classification_labels() if reported("classification") else {}),
+        **(language_modeling_labels() if reported("language_modeling") else {}),
+    }
+
+
+def in_words(settings):
+    """Settings on one line."""
+    return ", ".join(f"{key} {value}" for key, value in settings.items())
+
+
+def table_facts():
+    """By table, what its figures were made with: the probe's settings and the digest of its code."""
+    return (
+        {
+            name: {
+                "probe": probe,
+                "settings": in_words(fragment(getattr(CONFIG.probes, probe))),
+                "code": probe_code(probe),
+            }
+            for name, probe in PROBE_TABLES.items()
+        }
+        | {
+            name: {
+                "cells": str(len(classification_cells(table_buckets(name)))),
+                "code of a cell": code("train_classifier.py"),
+            }
+            for name in CLASSIFICATION_TABLES
+        }
+        | {
+            name: {
+                "cells": str(len(language_modeling_cells())),
+                "code of a cell": code("train_language_model.py"),
+            }
+            for name in LANGUAGE_TABLES
+        }
+        | {
+            "pretraining": {
+                "cells": str(len(pretraining_runs())),
+                "code of a cell": code("pretrain.py"),
+            }
+        }
+    )
+
+
+def figure_facts():
+    """By figure, how it was drawn and from what."""
+    return {
+        name: {
+            "drawn from": (
+                "position tables"
+                if name in DRAWS_POSITION_TABLES
+                else f"the probe {probe}"
+            ),
+            "settings": in_words(fragment(getattr(CONFIG.figures, name))),
+            "code": code("draw_figure.py", f"poscope.reporting.figures.{name}"),
+        }
+        for name, probe in PROBE_FIGURES.items()
+    }
+
+
+def study_in_short():
+    """What the study is made of, for the report: nothing of the catalogues that it does not use."""
+    return {
+        "study": fragment(CONFIG.study),
+        "models": {
+            name: fragment(CONFIG.models[name], "size_mb", "hours")
+            for name in CONFIG.study.models
+        },
+        "probes": {
+            name: fragment(getattr(CONFIG.probes, name)) for name in CONFIG.study.probes
+        },
+        "encodings": {
+            name: fragment(CONFIG.encodings[name]) for name in studied_encodings()
+        },
+        "tasks": {
+            name: fragment(CONFIG.tasks[name], "hours")
+            for experiment in ("classification", "language_modeling")
+            if reported(experiment)
+            for name in getattr(CONFIG.study, experiment).tasks
+        },
+    }
+
+
+def control_tasks():
+    """The study's control tasks, with the grammar that says what must come out."""
+    study = CONFIG.study.classification
+    tasks = {name: CONFIG.tasks[name] for name in (study.tasks if study else [])}
+    return {name: task.data.grammar for name, task in tasks.items() if task.control}
+
+
+def encodings_without_positions():
+    """Encodings that give a network no positions."""
+    return sorted(
+        name for name, encoding in CONFIG.encodings.items() if encoding.kind == "zeros"
+    )

@@ -1,0 +1,31 @@
+"""Train one language model, or go on with it."""
+
+from pathlib import Path
+from typing import Any
+
+from poscope.logs import job_log
+from poscope.training.language_model import train_language_model_cell
+from poscope.training.places import checkpoint_folder
+
+
+def main(job: Any) -> None:
+    """Run the rule's job."""
+    with job_log(job.log[0]):
+        folder = Path(job.output.metrics).parent
+        train_language_model_cell(
+            data_folder=job.input.data,
+            table_path=job.input.get("table") or None,
+            output_folder=folder,
+            encoding=job.params.encoding,
+            seed=int(job.wildcards.seed),
+            settings=job.params.settings,
+            checkpoint_folder=checkpoint_folder(folder),
+            threads=job.threads,
+            device="auto",
+            checkpoint_minutes=10.0,
+            progress_seconds=30.0,
+        )
+
+
+if "snakemake" in globals():
+    main(globals()["snakemake"])
