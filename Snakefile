@@ -19,6 +19,7 @@ include: "workflow/rules/corpora.smk"
 include: "workflow/rules/pretraining.smk"
 include: "workflow/rules/classification.smk"
 include: "workflow/rules/language_modeling.smk"
+include: "workflow/rules/translation.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -28,6 +29,7 @@ localrules:
     pretraining,
     classification,
     language_modeling,
+    translation,
 
 
 rule all:
@@ -70,3 +72,10 @@ rule language_modeling:
         EXPERIMENT_TARGETS["language_modeling"](),
     message:
         "Every language model is trained: see results/tables and results/figures"
+
+
+rule translation:
+    input:
+        EXPERIMENT_TARGETS["translation"](),
+    message:
+        "Every translator is trained: see results/tables and results/figures"

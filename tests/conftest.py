@@ -16,6 +16,7 @@ from tests.support.checkpoints import REPOSITORY, REVISIONS, hub_files
 from tests.support.projects import (
     CLASSIFICATION_STUDY,
     STUDY,
+    TRANSLATION_STUDY,
     Project,
     new_language_project,
     new_project,
@@ -60,6 +61,16 @@ def language_models(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) ->
     """A small study of pretraining and language modelling, run to its end. Not to be changed for good."""
     folder = tmp_path_factory.mktemp("language_models") / "poscope"
     project = new_language_project(folder, hub.endpoint)
+    done = project.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture(scope="session")
+def translators(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Project:
+    """A small study of translation, run to its end. Not to be changed for good."""
+    folder = tmp_path_factory.mktemp("translators") / "poscope"
+    project = new_project(folder, hub.endpoint, TRANSLATION_STUDY)
     done = project.run()
     assert done.returncode == 0, done.stdout + done.stderr
     return project

@@ -31,3 +31,7 @@ class ProbeError(PoscopeError):
 
 class DataError(PoscopeError):
     """A data set cannot be used: unreadable, malformed, or nothing in it to learn from."""
+
+
+class CompositionError(PoscopeError):
+    """How a model puts words and positions together cannot be analysed: it lacks a part, or parts do not fit."""

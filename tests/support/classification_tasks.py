@@ -47,6 +47,7 @@ SETTINGS = {
 RANDOM = {
     **{"kind": "random", "form": "rows", "factor": 4},
     **{"standardise": True, "sd": None, "trainable": True},
+    **{"combine": "sum", "position_dim": None},
 }
 CLOCK = ("seconds", "examples_per_second", "peak_memory_mb")
 """Keys of metrics.json that differ from run to run."""

@@ -55,6 +55,8 @@ RANDOM = {
     "trainable": True,
     "form": "rows",
     "factor": 4,
+    "combine": "sum",
+    "position_dim": None,
 }
 CLOCK = ("seconds", "tokens_per_second", "peak_memory_mb")
 """Keys of metrics.json that differ from run to run."""

@@ -118,6 +118,33 @@ LANGUAGE_STUDY = {
     },
 }
 
+# Every combination of a side that trains with one that does not, for two passes: enough for files, not for figures.
+TRANSLATION_STUDY = {
+    "models": {"sinusoid": {"positions": 64, "dim": 16}},
+    "tasks": {
+        "swap": {
+            **{"experiment": "translation", "vocabulary_size": 400, "max_positions": 32},
+            "data": {
+                **{"source": "generated", "grammar": "reordering", "train": 200},
+                **{"validation": 30, "test": 60, "longest": 8},
+            },
+            "network": {"dim": 16, "layers": 1, "heads": 2, "feed_forward": 32},
+            "training": {"epochs": 2, "batch_tokens": 256, "learning_rate": 0.01},
+        },
+    },
+    "study": {
+        "experiments": ["translation"],
+        "models": ["sinusoid"],
+        "reference": "sinusoid",
+        "translation": {
+            "tasks": ["swap"],
+            "pairs": ["sinusoid--random", "zeros--random", "sinusoid--zeros", "zeros--zeros"],
+            "seeds": 1,
+            "reference": "sinusoid--random",
+        },
+    },
+}
+
 
 @dataclass(frozen=True)
 class Project:

@@ -65,7 +65,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_valid_one():
 def test_an_unknown_section_is_refused():
     (fault,) = faults(lambda raw: raw.update(modles={}))
     assert fault == (
-        "modles: unknown key; allowed: corpora, encodings, figures, mirror, models, probes, study, tasks; "
+        "modles: unknown key; allowed: composition, corpora, encodings, figures, mirror, models, probes, study, tasks; "
         "did you mean 'models'?"
     )
 

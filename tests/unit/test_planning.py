@@ -99,5 +99,7 @@ def test_every_rule_of_the_workflow_has_a_stated_rate():
         rules |= set(
             re.findall(r"^(?:use rule \w+ as|rule) (\w+)[: ]", path.read_text(), re.MULTILINE)
         )
-    targets = {"all", "probes", "pretraining", "classification", "language_modeling"}
+    targets = {
+        *("all", "probes", "pretraining", "classification", "language_modeling", "translation"),
+    }
     assert rules - targets == {rule for rule, kind in plan.stated_rates() if not kind}

@@ -488,6 +488,7 @@ def test_missing_inputs_and_labels_are_clear_errors(tmp_path):
 FROM_TABLES = (
     *("classification", "classification_by_length", "pretraining"),
     *("language_modeling", "language_modeling_skip_ratio", "language_modeling_by_position"),
+    *("translation", "translation_by_length"),
 )
 
 

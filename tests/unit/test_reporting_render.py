@@ -177,7 +177,7 @@ def test_labels_are_shown_as_they_are():
     assert markdown_text("p < 0.05 & so\non") == "p < 0.05 & so on"
     assert latex_text(r"\{a}_b^c~d%e#f$g&h" + '"<>|\n x') == (
         r"\textbackslash{}\{a\}\_b\textasciicircum{}c\textasciitilde{}d\%e\#f\$g\&h"
-        r"''$<$$>$$\vert$ x"
+        r"''$<$$>$$\vert$\allowbreak{} x"
     )
 
 

@@ -14,7 +14,9 @@ from poscope.errors import PoscopeError
 from poscope.reporting.inline_svg import inline_svg
 from poscope.reporting.report import (
     Control,
+    ExamplesEntry,
     FigureEntry,
+    Sample,
     TableEntry,
     prose,
     shortened,
@@ -105,6 +107,7 @@ def write(tmp_path: Path) -> Callable[..., str]:
                     "Which is *first*?",
                     tmp_path / "order.csv",
                     {"settings": "seed 0"},
+                    {"sinusoid": "Sinusoid", "bert": "BERT"},
                 )
             ],
             "figures": [
@@ -238,6 +241,39 @@ def test_a_failed_control_comes_before_everything(write):
     assert "A control has failed" not in Page(write(controls=controls[:1])).text()
 
 
+def test_tables_have_labels_of_their_own(write, tmp_path: Path):
+    tables = [
+        TableEntry(name, name.title(), "", tmp_path / "order.csv", labels={"bert": label})
+        for name, label in (("order", "BERT, encoder"), ("spectrum", "BERT, decoder"))
+    ]
+    html = write(tables=tables)
+    for label in ("BERT, encoder", "BERT, decoder", "BERT", "sinusoid", "Sinusoid"):
+        assert f'<th scope="row">{label}</th>' in html
+
+
+EXAMPLES = [
+    ExamplesEntry(
+        name,
+        name.title(),
+        "Chosen by *rule*.",
+        [Sample("10th percentile", [("Source", "a man ."), ("BERT → GPT-2", "ein mann .")])],
+    )
+    for name in ("multi30k", "reordering")
+]
+
+
+def test_examples_have_a_section_of_their_own(write):
+    html = write(examples=EXAMPLES)
+    page = Page(html)
+    assert {"examples", "examples-multi30k", "examples-reordering"} <= set(page.ids)
+    links = [a["href"] for tag, a in page.tags if tag == "a"]
+    assert links.index("#examples-reordering") == links.index("#examples") + 2
+    assert "Chosen by <em>rule</em>." in html
+    assert html.count("<h4>10th percentile</h4>") == 2
+    assert '<dt>BERT → GPT-2</dt><dd dir="auto">ein mann .</dd>' in html
+    assert "examples" not in Page(write()).ids
+
+
 def test_what_users_write_is_text(write):
     evil = '<img src=x onerror="alert(1)">&amp;'
     html = write(
@@ -245,10 +281,11 @@ def test_what_users_write_is_text(write):
         labels={"sinusoid": evil, "bert": "BERT"},
         facts={evil: evil},
         config_text=f"</pre>{evil}",
+        examples=[ExamplesEntry("x", evil, evil, [Sample(evil, [(evil, evil)])])],
     )
     page = Page(html)
     assert not [tag for tag, _ in page.tags if tag == "img"]
-    assert page.text().count(evil) >= 6
+    assert page.text().count(evil) >= 12
 
 
 def test_the_same_content_gives_the_same_bytes_without_places_or_times(write, tmp_path: Path):

@@ -213,6 +213,47 @@ def test_zeros_are_frozen_whatever_the_config_says(task, tmp_path):
     assert result.metrics["parameters"] == 2802 - LONGEST * 16
 
 
+@pytest.mark.parametrize(
+    ("combine", "position_dim", "words", "width", "more"),
+    [
+        ("concat", 4, 12, 16, 0),
+        ("concat_wide", 4, 16, 20, 0),
+        ("concat_project", 4, 16, 16, 16 * 20),
+        ("scaled_sum", None, 16, 16, 1),
+        ("keys_queries", None, 16, 16, 0),
+    ],
+)
+def test_words_and_positions_may_be_combined_otherwise(
+    task, tmp_path, combine, position_dim, words, width, more
+):
+    encoding = RANDOM | {"combine": combine, "position_dim": position_dim}
+    result = train(task, tmp_path, encoding=encoding, settings={"epochs": 1})
+    metrics, positions = result.metrics, position_dim or 16
+    assert metrics["settings"]["encoding"] == encoding
+    start = build_encoding(
+        kind="random",
+        table=None,
+        positions=LONGEST,
+        dim=positions,
+        standardised=True,
+        sd=None,
+        seed=0,
+    )
+    moved = np.abs(read_position_table(result.table).values - start)  # fails on another shape
+    assert (moved.max(axis=1) > 1e-3).all()
+    attention, feed_forward = 4 * width * (width + 1), 32 * (width + 1) + width * 33
+    embeddings, output = 20 * words + LONGEST * positions, 2 * (width + 1)
+    assert metrics["parameters"] == (
+        attention + feed_forward + 3 * 2 * width + embeddings + output + more
+    )
+
+
+def test_positions_that_leave_no_room_for_words_are_refused(task, tmp_path):
+    with pytest.raises(ValueError, match="no room for words"):
+        train(task, tmp_path, encoding=RANDOM | {"combine": "concat", "position_dim": 16})
+    assert not (tmp_path / "cell").exists()
+
+
 def test_a_frozen_table_is_given_to_the_network_as_it_is(task, tmp_path):
     values = np.random.default_rng(0).normal(size=(40, 24)).astype(np.float32)
     path = tmp_path / "table.safetensors"

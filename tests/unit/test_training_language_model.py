@@ -175,7 +175,16 @@ def run_of(corpus, encoding):
     return cell, run
 
 
-@pytest.mark.parametrize("change", [{"trainable": False}, {"kind": "zeros"}])
+FROZEN = [
+    {"trainable": False},
+    {"kind": "zeros"},
+    {"trainable": False, "combine": "concat", "position_dim": 6},
+    {"trainable": False, "combine": "scaled_sum"},
+    {"trainable": False, "combine": "keys_queries"},
+]
+
+
+@pytest.mark.parametrize("change", FROZEN)
 def test_a_frozen_table_is_the_same_to_the_bit_after_training(corpus, change):
     cell, run = run_of(corpus, RANDOM | change)
     assert run.task.model.positions.numpy().tobytes() == cell.positions.tobytes()
@@ -197,6 +206,18 @@ def test_a_trained_table_is_another_in_every_row(corpus, finished):
     # The last slot's vector reads nothing that is scored.
     assert (moved[:-1] > 1e-3).all()
     assert table.metadata["source"] == "trained"
+
+
+@OBJECTIVES
+def test_positions_beside_words_are_written_at_their_own_width(corpus, tmp_path, objective):
+    encoding = RANDOM | {"combine": "concat", "position_dim": 6}
+    settings = {"objective": objective, "epochs": 1}
+    result = train(corpus, tmp_path, encoding=encoding, settings=settings)
+    assert result.metrics["settings"]["encoding"] == encoding
+    assert read_position_table(result.table).values.shape == (12, 6)
+    plain = train(corpus, tmp_path / "plain", settings=settings).metrics["parameters"]
+    narrower = VOCABULARY.size * 6 + 12 * 10
+    assert result.metrics["parameters"] == plain - narrower
 
 
 def test_selection_on_test_and_on_validation_keep_different_states(tmp_path):

@@ -381,3 +381,30 @@ def test_a_resumed_run_has_all_snapshots(tmp_path, kill_at):
         assert torch.equal(found.snapshots[step], table)
     assert repr(found.history) == repr(expected.history)
     assert torch.equal(resumed.model.weight, reference.model.weight)
+
+
+def test_a_run_ends_after_so_many_epochs_without_a_better_evaluation():
+    scores = [0.1, 0.5, 0.4, 0.5, 0.6, 0.2, 0.2, 0.2, 0.9]
+    trained = run(Regression(scores=scores), epochs=9, patience=3)
+    assert (trained.position.epoch, trained.position.best_epoch) == (8, 5)
+    assert len(trained.history) == 8
+    assert run(Regression(scores=scores), epochs=9, patience=4).position.best_epoch == 9
+    assert run(Regression(scores=scores), epochs=9).position.best_epoch == 9
+
+
+def test_patience_goes_on_where_a_killed_run_stopped(tmp_path):
+    scores = [0.5, *[0.1] * 8]
+    killed = Regression(scores=scores)
+    killed.kill_at = 13  # in the third epoch
+    with pytest.raises(Killed):
+        run(killed, CheckpointStore(tmp_path, "x"), epochs=9, patience=3, checkpoint_epochs=1)
+    resumed = run(
+        Regression(scores=[0.1] * 9), CheckpointStore(tmp_path, "x"), epochs=9, patience=3
+    )
+    assert (resumed.position.epoch, resumed.position.best_epoch) == (4, 1)
+
+
+def test_units_are_told_by_batches_that_have_them():
+    epoch = DeviceBatches([range(3), range(2)], [(3,), (3,)], [3, 2], PLACE, units=[30, 20])
+    assert [Regression().units(batch) for batch in epoch] == [30, 20]
+    assert [part.units for part in epoch[0].split(2)] == [30, 30]

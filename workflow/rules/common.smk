@@ -169,6 +169,7 @@ include: "common/probes.smk"
 include: "common/training.smk"
 include: "common/classification.smk"
 include: "common/language_models.smk"
+include: "common/translation.smk"
 include: "common/report.smk"
 
 

@@ -23,6 +23,7 @@ rule report:
         tables=lambda wildcards: report_tables(),
         figures=lambda wildcards: report_figures(),
         position_tables=lambda wildcards: report_position_tables(),
+        examples=lambda wildcards: report_examples(),
     output:
         "results/report.html",
     log:
@@ -33,13 +34,13 @@ rule report:
         "../../envs/reporting.yaml"
     params:
         code=code("report.py", data=[*CAPTIONS, *TEMPLATES]),
-        labels=report_labels(),
+        labels=report_table_labels(),
         study=study_in_short(),
         table_facts=table_facts(),
         figure_facts=figure_facts(),
-        control_tasks=control_tasks() if reported("classification") else {},
-        without_positions=encodings_without_positions(),
-        encoding_labels=classification_labels(),
+        table_labels=table_labels(),
+        control_tasks=control_tasks(),
+        without_positions=without_positions(),
     message:
         "Writing the report"
     script:

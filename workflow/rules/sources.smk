@@ -8,7 +8,10 @@ WHEELS = {
 
 
 TEXTS = [
-    *(CONFIG.tasks[name].data for name in tasks_of("classification")),
+    *(
+        CONFIG.tasks[name].data
+        for name in [*tasks_of("classification"), *tasks_of("translation")]
+    ),
     *(corpus.text for corpus in CONFIG.corpora.values()),
 ]
 

@@ -6,10 +6,17 @@ from typing import Any
 import yaml
 
 from poscope.logs import job_log
-from poscope.reporting.assemble import figure_entries, run_facts, source_rows, table_entries
+from poscope.reporting.assemble import (
+    example_entries,
+    figure_entries,
+    run_facts,
+    source_rows,
+    table_entries,
+)
 from poscope.reporting.controls import control_outcomes
-from poscope.reporting.report import Control, write_report
+from poscope.reporting.report import Control, ExamplesEntry, write_report
 from poscope.reporting.tables import read_table
+from poscope.reporting.translation_examples import read_examples
 
 CAPTIONS = Path(__file__).resolve().parents[1] / "report"
 
@@ -20,27 +27,38 @@ def main(job: Any) -> None:
         write_report(
             job.output[0],
             title="What do position embeddings learn?",
-            tables=table_entries(job.input.tables, CAPTIONS, job.params.table_facts),
+            tables=table_entries(
+                job.input.tables, CAPTIONS, job.params.table_facts, job.params.table_labels
+            ),
             figures=figure_entries(job.input.figures, CAPTIONS, job.params.figure_facts),
             sources=source_rows(job.input.position_tables),
             labels=job.params.labels,
             facts=run_facts(),
             controls=controls(job),
+            examples=examples(job),
             config_text=yaml.safe_dump(job.params.study, sort_keys=False, allow_unicode=True),
         )
 
 
 def controls(job: Any) -> list[Control]:
     """Whether the controls of the study held."""
-    accuracies = [path for path in job.input.tables if Path(path).stem == "classification"]
-    if not accuracies or not job.params.control_tasks:
-        return []
+    judged = {Path(path).stem: path for path in job.input.tables}
+    wanted = [name for name in ("classification", "translation") if name in judged]
     return control_outcomes(
-        read_table(accuracies[0]),
+        {name: read_table(judged[name]) for name in wanted},
         grammars=job.params.control_tasks,
         without_positions=job.params.without_positions,
-        labels=job.params.encoding_labels,
+        labels=job.params.table_labels,
     )
+
+
+def examples(job: Any) -> list[ExamplesEntry]:
+    """Test sentences with their translations, where the study has translators."""
+    return [
+        entry
+        for path in job.input.examples
+        for entry in example_entries(read_examples(path), job.params.table_labels["translation"])
+    ]
 
 
 if "snakemake" in globals():

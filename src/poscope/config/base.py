@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]
 """A model, encoding or task: it becomes part of file names."""
 
+PairName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+--[a-z0-9_]+$")]
+"""Encodings of an encoder and a decoder."""
+
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 GitObject = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 
@@ -14,6 +17,7 @@ Fraction = Annotated[float, Field(ge=0, lt=1)]
 
 ALLOWED_BY_PATTERN = {
     r"^[a-z0-9_]+$": "lower-case letters, digits and underscores",
+    r"^[a-z0-9_]+--[a-z0-9_]+$": "two names of encodings with -- between them: encoder--decoder",
     r"^[0-9a-f]{64}$": "a sha256 digest: 64 lower-case hexadecimal digits",
     r"^[0-9a-f]{40}$": "a commit id: 40 lower-case hexadecimal digits (branches and tags move)",
 }

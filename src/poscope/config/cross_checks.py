@@ -25,6 +25,8 @@ def cross_checks(raw: dict[str, object]) -> Iterator[str]:
     yield from _corpus_checks(raw)
     yield from _classification_checks(raw, study)
     yield from _language_modeling_checks(raw, study)
+    yield from _translation_checks(raw, study)
+    yield from _composition_checks(raw, study)
     yield from _pretraining_checks(raw, study)
 
 
@@ -93,6 +95,43 @@ def _language_modeling_checks(raw: dict[str, object], study: dict[str, object]) 
         yield unknown(f"{here}.reference", reference, _names(chosen.get("encodings")))
 
 
+def _translation_checks(raw: dict[str, object], study: dict[str, object]) -> Iterator[str]:
+    chosen = study.get("translation")
+    if not isinstance(chosen, dict):
+        yield from _missing(study, "translation", "tasks and pairs")
+        return
+    here = "study.translation"
+    yield from _task_checks(raw, chosen, "translation")
+    yield from _repeated(f"{here}.pairs", chosen.get("pairs"))
+    pairs = _names(chosen.get("pairs"))
+    encodings = _section(raw, "encodings")
+    for index, pair in enumerate(pairs):
+        for name in pair.split("--") if pair.count("--") == 1 else []:
+            if name not in encodings:
+                yield unknown(f"{here}.pairs[{index}]", name, encodings)
+    reference = chosen.get("reference")
+    if isinstance(reference, str) and reference not in pairs:
+        yield unknown(f"{here}.reference", reference, pairs)
+
+
+def _composition_checks(raw: dict[str, object], study: dict[str, object]) -> Iterator[str]:
+    chosen = study.get("composition")
+    if not isinstance(chosen, dict):
+        yield from _missing(study, "composition", "models")
+        return
+    here = "study.composition"
+    yield from _repeated(f"{here}.models", chosen.get("models"))
+    yield from _unknown_names(f"{here}.models", chosen.get("models"), _section(raw, "models"))
+    yield from _task_checks(raw, chosen, "composition", "classification", "language_modeling")
+    yield from _repeated(f"{here}.encodings", chosen.get("encodings"))
+    yield from _unknown_names(
+        f"{here}.encodings", chosen.get("encodings"), _section(raw, "encodings")
+    )
+    reference = chosen.get("reference")
+    if isinstance(reference, str) and reference not in _names(chosen.get("encodings")):
+        yield unknown(f"{here}.reference", reference, _names(chosen.get("encodings")))
+
+
 def _pretraining_checks(raw: dict[str, object], study: dict[str, object]) -> Iterator[str]:
     chosen = study.get("pretraining")
     if not isinstance(chosen, dict):
@@ -119,14 +158,23 @@ def _cell_checks(
     raw: dict[str, object], chosen: dict[str, object], experiment: str
 ) -> Iterator[str]:
     """That the tasks of a study are there and of its experiment, and its encodings are there; each once."""
+    here = f"study.{experiment}.encodings"
+    yield from _task_checks(raw, chosen, experiment)
+    yield from _repeated(here, chosen.get("encodings"))
+    yield from _unknown_names(here, chosen.get("encodings"), _section(raw, "encodings"))
+
+
+def _task_checks(
+    raw: dict[str, object], chosen: dict[str, object], experiment: str, *others: str
+) -> Iterator[str]:
+    """That the tasks of a study are there and of its experiment (or of others whose cells it takes), each once."""
     here = f"study.{experiment}"
-    for key in ("tasks", "encodings"):
-        yield from _repeated(f"{here}.{key}", chosen.get(key))
-        yield from _unknown_names(f"{here}.{key}", chosen.get(key), _section(raw, key))
+    yield from _repeated(f"{here}.tasks", chosen.get("tasks"))
+    yield from _unknown_names(f"{here}.tasks", chosen.get("tasks"), _section(raw, "tasks"))
     tasks = _section(raw, "tasks")
     for index, name in enumerate(_names(chosen.get("tasks"))):
         other = _value(tasks.get(name), "experiment")
-        if isinstance(other, str) and other != experiment:
+        if isinstance(other, str) and other not in (others or (experiment,)):
             yield f"{here}.tasks[{index}]: {name!r} is a task of the experiment {other!r}"
 
 

@@ -1,8 +1,8 @@
 """Encodings: what a network is given as positions."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from poscope.config.base import Name, Section
 
@@ -22,6 +22,26 @@ class Formed(AnyEncodingSection):
     the first rows in random order."""
     factor: int = Field(default=4, ge=2)
     """f of `skip` and `pool`."""
+    combine: Literal[
+        "sum", "concat", "concat_wide", "concat_project", "scaled_sum", "keys_queries"
+    ] = "sum"
+    """How positions meet words: added; side by side within the network's width, or beyond it; side by side and then
+    projected to the width; added times one learned number; or given to keys and queries alone. Translators only add."""
+    position_dim: PositiveInt | None = None
+    """Width of the positions where they stand beside words."""
+
+    @model_validator(mode="after")
+    def _width_fits(self) -> Self:
+        beside = self.combine.startswith("concat")
+        if beside and self.position_dim is None:
+            raise ValueError(
+                f"position_dim: missing; {self.combine} needs the width of the positions"
+            )
+        if not beside and self.position_dim is not None:
+            raise ValueError(
+                f"position_dim: found {self.position_dim}; {self.combine} has no width of its own for positions"
+            )
+        return self
 
 
 class TableEncoding(Formed):

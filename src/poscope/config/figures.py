@@ -60,14 +60,14 @@ class AbsolutePosition(Dots):
 
 
 class Classification(Dots):
-    """Accuracy of each encoding on each task (the paper's Table 3)."""
+    """Scores of each encoding on each task (the paper's Tables 3 and 5)."""
 
     columns: PositiveInt = 4
     """At most so many panels side by side."""
 
 
 class ClassificationByLength(Figure):
-    """Accuracy by length bucket (the paper's Figure 4)."""
+    """Scores by length bucket (the paper's Figure 4 and Table 6)."""
 
     height_in: PositiveFloat = 2.2
     """Height of a row of panels in inches."""
@@ -76,7 +76,7 @@ class ClassificationByLength(Figure):
 
 
 class LanguageModeling(Dots):
-    """Perplexity of each encoding on each task (the paper's Table 4)."""
+    """Perplexity of each encoding on each task (Wang & Chen 2020, §5.2)."""
 
     columns: PositiveInt = 2
     """At most so many panels side by side."""
@@ -115,3 +115,5 @@ class Figures(Section):
     language_modeling: LanguageModeling = LanguageModeling()
     language_modeling_skip_ratio: LanguageModeling = LanguageModeling(row_height_in=0.3)
     language_modeling_by_position: LanguageModelingByPosition = LanguageModelingByPosition()
+    translation: Classification = Classification(columns=2)
+    translation_by_length: ClassificationByLength = ClassificationByLength(columns=2)

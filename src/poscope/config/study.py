@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from poscope.config.base import Name, Section
+from poscope.config.base import Name, PairName, Section
+from poscope.config.composition import AnalysisName, Composition
 from poscope.config.corpora import Corpus
 from poscope.config.encodings import AnyEncoding
 from poscope.config.figures import Figures
@@ -12,7 +13,7 @@ from poscope.config.models import AnyModel, table_names
 from poscope.config.probes import Probes
 from poscope.config.tasks import AnyTask
 
-Experiment = Literal["probes", "pretraining", "classification", "language_modeling"]
+Experiment = Literal["probes", "pretraining", "classification", "language_modeling", "translation"]
 ProbeName = Literal["absolute", "order", "distance", "similarity", "spectrum", "geometry"]
 
 
@@ -57,6 +58,38 @@ class LanguageModelingStudy(Section):
     """Encoding that all others are compared with."""
 
 
+class TranslationStudy(Section):
+    """Which cells of the experiment `translation` run: every task with every pair of encodings and seed."""
+
+    tasks: list[Name] = Field(min_length=1)
+    """Tasks."""
+    pairs: list[PairName] = Field(min_length=1)
+    """`{encoder}--{decoder}`: the encodings of both sides, in the order of tables and figures."""
+    seeds: int = Field(default=3, ge=1)
+    """Seeds of each cell: 0 … seeds - 1."""
+    reference: PairName | None = None
+    """Pair that all others are compared with."""
+
+
+class CompositionStudy(Section):
+    """What the experiment `composition` analyses, and which cells of other experiments it compares."""
+
+    models: list[Name] = Field(min_length=1)
+    """Source models whose tables are analysed; those without word embeddings or weights take part where they can."""
+    analyses: list[AnalysisName] = Field(
+        default=["identity", "coordinates", "subspaces", "attention_terms"], min_length=1
+    )
+    """The analyses."""
+    tasks: list[Name] = Field(default=[])
+    """Tasks of classification and language modelling on which ways of combining are compared."""
+    encodings: list[Name] = Field(default=[])
+    """Encodings that differ in how positions meet words."""
+    seeds: int = Field(default=3, ge=1)
+    """Seeds of each cell: 0 … seeds - 1."""
+    reference: Name | None = None
+    """Encoding that all others are compared with."""
+
+
 class Study(Section):
     """What runs. An overlay replaces these lists, so that it holds nothing that it does not name."""
 
@@ -75,6 +108,10 @@ class Study(Section):
     """Cells of the experiment `pretraining`."""
     language_modeling: LanguageModelingStudy | None = None
     """Cells of the experiment `language_modeling`."""
+    translation: TranslationStudy | None = None
+    """Cells of the experiment `translation`."""
+    composition: CompositionStudy | None = None
+    """What the experiment `composition` looks at."""
     reference: Name | None = None
     """Table that all others are compared with (`{model}`, or `{model}_encoder` of a model with two sides)."""
 
@@ -98,6 +135,8 @@ class Config(Section):
     """Catalogue of tasks by name."""
     probes: Probes = Probes()
     """Settings of the probes."""
+    composition: Composition = Composition()
+    """Settings of the analyses of how words and positions are composed."""
     figures: Figures = Figures()
     """Settings of the figures; changing one redraws that figure and trains nothing."""
     study: Study
@@ -130,6 +169,10 @@ class Config(Section):
         label = self.table_label(encoding.table) if encoding.kind == "table" else name
         form = getattr(encoding, "form", "rows")
         return label if form == "rows" else f"{label} ({form})"
+
+    def pair_label(self, pair: str) -> str:
+        """Display label of an encoder's and a decoder's encoding."""
+        return " → ".join(self.encoding_label(name) for name in pair.split("--"))
 
     def plain_encoding(self, name: str, among: list[str]) -> str | None:
         """The encoding among some that differs from this one in its form alone; None where there is none."""

@@ -6,5 +6,8 @@ from pydantic import Field
 
 from poscope.config.classification import ClassificationTask
 from poscope.config.language_modeling import LanguageModelingTask
+from poscope.config.translation import TranslationTask
 
-AnyTask = Annotated[ClassificationTask | LanguageModelingTask, Field(discriminator="experiment")]
+AnyTask = Annotated[
+    ClassificationTask | LanguageModelingTask | TranslationTask, Field(discriminator="experiment")
+]

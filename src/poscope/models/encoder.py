@@ -1,7 +1,8 @@
 """A Transformer encoder that computes no more than what is read from it.
 
 Parameters bear the names of torch.nn.TransformerEncoderLayer and start the same way, so that a state of the
-one fits the other. Norms stand after each residual sum (Vaswani et al. 2017, §3.1). Letters in shapes: B
+one fits the other. Norms stand after each residual sum (Vaswani et al. 2017, §3.1). `places`, (L, D), are added to
+what queries and keys are computed from, and not to what values are; None adds nothing. Letters in shapes: B
 examples, L slots, D width, H heads, K = D / H.
 """
 
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from poscope.models.composer import add_places
 from poscope.models.dropout import Dropout
 
 
@@ -29,18 +31,25 @@ class SelfAttention(nn.Module):  # type: ignore[misc]
         nn.init.xavier_uniform_(self.in_proj_weight)
         nn.init.zeros_(self.out_proj.bias)
 
-    def forward(self, x: torch.Tensor, keep: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, keep: torch.Tensor, places: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """Attend from every slot.
 
         Args:
             x: (B, L, D).
             keep: (B, L), true where a slot may be attended to.
+            places: (L, D), see above.
 
         Returns:
             (B, L, D).
         """
         batch, slots, dim = x.shape
         mixed = functional.linear(x, self.in_proj_weight, self.in_proj_bias)  # (B, L, 3D)
+        if places is not None:
+            # W (x + p) is W x + W p, and W p the same in all examples.
+            told = functional.linear(places, self.in_proj_weight[: 2 * dim])  # (L, 2D)
+            mixed = mixed + functional.pad(told, (0, dim))
         split = mixed.view(batch, slots, 3, self.heads, dim // self.heads)
         query, key, value = split.permute(2, 0, 3, 1, 4)  # each (B, H, L, K)
         attended = functional.scaled_dot_product_attention(
@@ -52,7 +61,13 @@ class SelfAttention(nn.Module):  # type: ignore[misc]
         )
         return self.out_proj(attended.transpose(1, 2).reshape(batch, slots, dim))
 
-    def read(self, x: torch.Tensor, keep: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
+    def read(
+        self,
+        x: torch.Tensor,
+        keep: torch.Tensor,
+        query: torch.Tensor,
+        places: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         """Attend from one slot alone: what `forward` gives there, at a fraction of its cost.
 
         With one query q for each head, neither keys nor values of the other slots are needed: q · (W_k x) is
@@ -63,7 +78,8 @@ class SelfAttention(nn.Module):  # type: ignore[misc]
         Args:
             x: (B, L, D).
             keep: (B, L), true where a slot may be attended to.
-            query: (B, D), the row of `x` to attend from.
+            query: (B, D), the row to attend from: of `x`, with its place added.
+            places: (L, D), see above.
 
         Returns:
             (B, D).
@@ -74,7 +90,7 @@ class SelfAttention(nn.Module):  # type: ignore[misc]
         q = torch.einsum("bd,hkd->bhk", query, weights[0]) + biases[0]
         q = q / math.sqrt(dim // self.heads)
         probe = torch.einsum("bhk,hkd->bhd", q, weights[1])  # W_kᵀ q
-        scores = torch.bmm(probe, x.transpose(1, 2))  # (B, H, L)
+        scores = torch.bmm(probe, add_places(x, places).transpose(1, 2))  # (B, H, L)
         attention = scores.masked_fill(~keep[:, None, :], -math.inf).softmax(dim=-1)
         attention = self.dropout(attention)
         pooled = torch.bmm(attention.to(x.dtype), x)  # (B, H, D)
@@ -96,14 +112,23 @@ class EncoderLayer(nn.Module):  # type: ignore[misc]
         self.norm2 = nn.LayerNorm(dim)
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: torch.Tensor, keep: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, keep: torch.Tensor, places: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """All slots: (B, L, D) and (B, L) to (B, L, D)."""
-        return self._after_attention(x, self.self_attn(x, keep))
+        return self._after_attention(x, self.self_attn(x, keep, places))
 
-    def read(self, x: torch.Tensor, keep: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
+    def read(
+        self,
+        x: torch.Tensor,
+        keep: torch.Tensor,
+        slots: torch.Tensor,
+        places: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         """What `forward` gives at one slot of each example: (B, L, D), (B, L) and (B,) to (B, D)."""
         rows = x[torch.arange(len(x), device=x.device), slots]  # (B, D)
-        return self._after_attention(rows, self.self_attn.read(x, keep, rows))
+        query = add_places(rows, None if places is None else places[slots])
+        return self._after_attention(rows, self.self_attn.read(x, keep, query, places))
 
     def _after_attention(self, x: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
         x = self.norm1(x + self.dropout(attended))
@@ -123,14 +148,22 @@ class Encoder(nn.Module):  # type: ignore[misc]
         )
         self.norm = nn.LayerNorm(dim)
 
-    def forward(self, x: torch.Tensor, keep: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, x: torch.Tensor, keep: torch.Tensor, places: torch.Tensor | None = None
+    ) -> torch.Tensor:
         """All slots: (B, L, D) and (B, L) to (B, L, D)."""
         for layer in self.layers:
-            x = layer(x, keep)
+            x = layer(x, keep, places)
         return self.norm(x)
 
-    def read(self, x: torch.Tensor, keep: torch.Tensor, slots: torch.Tensor) -> torch.Tensor:
+    def read(
+        self,
+        x: torch.Tensor,
+        keep: torch.Tensor,
+        slots: torch.Tensor,
+        places: torch.Tensor | None = None,
+    ) -> torch.Tensor:
         """What `forward` gives at one slot of each example: (B, D); the last layer computes nothing else."""
         for layer in self.layers[:-1]:
-            x = layer(x, keep)
-        return self.norm(self.layers[-1].read(x, keep, slots))
+            x = layer(x, keep, places)
+        return self.norm(self.layers[-1].read(x, keep, slots, places))

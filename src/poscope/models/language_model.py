@@ -2,7 +2,7 @@
 
 BERT's and GPT-2's networks as the transformers library defines, starts and stores them; the passes through
 them are poscope's own, and give what the library's give. Blocks hold no padding. Letters in shapes: B blocks,
-L slots, k slots that are scored, D width, V vocabulary.
+L slots, k slots that are scored, W width of words, P of positions, V vocabulary.
 """
 
 from pathlib import Path
@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from poscope import files
 from poscope.models.bert import BertNetwork
+from poscope.models.combination import SUM
 from poscope.models.cross_entropy import cross_entropy
 from poscope.models.gpt2 import Gpt2Network
 from poscope.models.language_shape import OBJECTIVES, LanguageModelShape
@@ -33,21 +34,23 @@ class LanguageModel(nn.Module):  # type: ignore[misc]
     def __init__(
         self, shape: LanguageModelShape, positions: np.ndarray, *, trainable: bool
     ) -> None:
-        """Make a network whose weights come from torch's generator, alike whatever the positions.
+        """Make a network whose weights come from torch's generator.
+
+        Words and layers start alike whatever the positions and, at one width, their combination with words.
 
         Args:
             shape: the sizes.
-            positions: the position table, shape (shape.positions, dim).
+            positions: the position table, shape (shape.positions, width of positions).
             trainable: whether it trains.
 
         Raises:
             ValueError: the table has another shape.
         """
         super().__init__()
-        if positions.shape != (shape.positions, shape.dim):
+        needed = (shape.positions, shape.widths.positions)
+        if positions.shape != needed:
             raise ValueError(
-                f"positions have the shape {positions.shape}, "
-                f"the network needs {(shape.positions, shape.dim)}"
+                f"positions have the shape {positions.shape}, the network needs {needed}"
             )
         self.shape = shape
         self.network = _NETWORKS[shape.objective](shape)
@@ -56,7 +59,7 @@ class LanguageModel(nn.Module):  # type: ignore[misc]
 
     @property
     def positions(self) -> torch.Tensor:
-        """The position table, (rows, D)."""
+        """The position table, (rows, P)."""
         return self.network.positions
 
     def forward(self, ids: torch.Tensor, slots: torch.Tensor | None) -> torch.Tensor:
@@ -92,8 +95,14 @@ class LanguageModel(nn.Module):  # type: ignore[misc]
         """Write config.json and model.safetensors, which transformers' `from_pretrained` reads.
 
         Raises:
+            ValueError: words and positions are not summed, for which the format has no word.
             PoscopeError: the folder cannot be written.
         """
+        if self.shape.combination != SUM:
+            raise ValueError(
+                "the Hugging Face format holds networks that add positions to words, and not "
+                f"{self.shape.combination.name!r}: save its state_dict instead"
+            )
         module = self.network.module
         # Each parameter once, under the first of its names: the library ties the others when it reads.
         tensors = {name: each.detach().cpu() for name, each in module.named_parameters()}

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from poscope import __version__
 from poscope.reporting.contents import FIGURE_TITLES, TABLE_TITLES
-from poscope.reporting.report import FigureEntry, TableEntry
+from poscope.reporting.report import ExamplesEntry, FigureEntry, Sample, TableEntry
+from poscope.reporting.translation_examples import RULE, Example, heading, spoken
 from poscope.tables.position_table import read_position_table
 
 PathLike = str | os.PathLike[str]
@@ -18,7 +19,10 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemak
 
 
 def table_entries(
-    paths: Iterable[PathLike], captions: PathLike, facts: Mapping[str, Mapping[str, str]]
+    paths: Iterable[PathLike],
+    captions: PathLike,
+    facts: Mapping[str, Mapping[str, str]],
+    labels: Mapping[str, Mapping[str, str]],
 ) -> list[TableEntry]:
     """Entries of tidy tables in the report's order.
 
@@ -26,11 +30,17 @@ def table_entries(
         paths: `{name}.csv`.
         captions: folder with `table_{name}.rst`.
         facts: by name, what a table was made with.
+        labels: by name, display labels of a table's keys: experiments may call the same name differently.
     """
     by_name = {Path(path).stem: path for path in paths}
     return [
         TableEntry(
-            name, title, _caption(captions, f"table_{name}"), by_name[name], facts.get(name, {})
+            name,
+            title,
+            _caption(captions, f"table_{name}"),
+            by_name[name],
+            facts=facts.get(name, {}),
+            labels=labels.get(name, {}),
         )
         for name, title in TABLE_TITLES.items()
         if name in by_name
@@ -48,6 +58,23 @@ def figure_entries(
         )
         for name, title in FIGURE_TITLES.items()
         if name in by_name
+    ]
+
+
+def example_entries(examples: Sequence[Example], labels: Mapping[str, str]) -> list[ExamplesEntry]:
+    """Entries of example sentences, one for each task.
+
+    Args:
+        examples: in reading order.
+        labels: display labels of tasks and pairs.
+    """
+    by_task: dict[str, list[Sample]] = {}
+    for example in examples:
+        sample = Sample(heading(example), spoken(example, labels))
+        by_task.setdefault(example.task, []).append(sample)
+    return [
+        ExamplesEntry(task, labels.get(task, task), RULE, samples)
+        for task, samples in by_task.items()
     ]
 
 

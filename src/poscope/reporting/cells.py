@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from poscope.reporting.composition_layout import blocks
 from poscope.reporting.labels import MetricLabel, describe
 from poscope.reporting.notes import (
     DAGGER,
@@ -69,12 +70,34 @@ class ReaderTable:
         columns: the metrics, or one metric by task or bucket.
         rows: in the order of the tidy table.
         notes: sentences to stand below the table.
+        name: short, of a table that is one of several; else empty.
+        title: likewise, what it is about.
     """
 
     keys: tuple[str, ...]
     columns: tuple[MetricLabel, ...]
     rows: tuple[ReaderRow, ...]
     notes: tuple[str, ...]
+    name: str = ""
+    title: str = ""
+
+
+def reader_tables(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[ReaderTable]:
+    """Lay a tidy table out for reading: that of the composition study in blocks, all others as one table.
+
+    Args:
+        frame: a tidy table; the columns before `metric` are its keys.
+        labels: display labels of the keys' values; one without a label shows its name.
+    """
+    if "analysis" not in frame.columns:
+        return [reader_table(frame, labels)]
+    tables = [
+        replace(reader_table(block.frame, labels), name=block.name, title=block.title)
+        for block in blocks(frame)
+    ]
+    if tables:
+        tables[-1] = replace(tables[-1], notes=(*tables[-1].notes, *thinning_notes(frame)))
+    return tables
 
 
 def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
@@ -94,9 +117,13 @@ def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
     keys = [name for name in keys if name != spread and not _says_nothing(frame, name)]
     metrics = list(dict.fromkeys(frame["metric"]))
     parts = [""] if spread is None else list(dict.fromkeys(frame[spread]))
-    places = [(part, metric) for part in parts for metric in metrics]
-    empty = UNDEFINED if spread is None else INSUFFICIENT
     by_row = _by_row(frame, keys, spread)
+    found_places = {place for found in by_row.values() for place in found}
+    # Tasks have metrics of their own.
+    places = [
+        place for part in parts for metric in metrics if (place := (part, metric)) in found_places
+    ]
+    empty = UNDEFINED if spread is None else INSUFFICIENT
     rows = [
         ReaderRow(
             tuple(_shown(part, name, labels) for part, name in zip(key, keys, strict=True)),
@@ -142,8 +169,8 @@ def _spread_key(frame: pd.DataFrame, keys: Sequence[str]) -> str | None:
 
 
 def _says_nothing(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a key is the bucket of a table that has but one."""
-    return name == "bucket" and frame[name].nunique() == 1
+    """Whether a key is the bucket or part of a table that has but one."""
+    return name in ("bucket", "part") and frame[name].nunique() == 1
 
 
 def _shown(value: Part, key: str, labels: Mapping[str, str]) -> str:

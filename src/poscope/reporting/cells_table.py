@@ -29,7 +29,8 @@ class FinishedCell:
     Attributes:
         experiment: as the other keys, from the path `{experiment}/{task}/{encoding}/{bucket}/seed{seed}`.
         task: name.
-        encoding: name; of a pretrained model `learned`, and its name is the task.
+        encoding: name; of a translator those of encoder and decoder, `{encoder}--{decoder}`; of a pretrained model
+            `learned`, and its name is the task.
         bucket: length bucket that it was trained on, or `all`.
         seed: number.
         folder: where its files are.
@@ -67,8 +68,8 @@ def read_cells(paths: Sequence[str | os.PathLike[str]]) -> list[FinishedCell]:
 def cells_table(cells: Sequence[FinishedCell]) -> pd.DataFrame:
     """One row for each cell, metric and test bucket, columns `COLUMNS`.
 
-    `n` counts test examples (of a language model: blocks). A cell or bucket with too few of them has rows all the same,
-    with an empty value. What differs from run to run (seconds, memory) is left out.
+    `n` counts test examples (of a language model: blocks; of a translator: sentences). A cell or bucket with too few of
+    them has rows all the same, with an empty value. What differs from run to run (seconds, memory) is left out.
     """
     rows = [row for cell in cells for row in _rows(cell)]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))

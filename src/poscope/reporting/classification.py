@@ -12,6 +12,7 @@ from poscope.evaluation.classification import ALL
 from poscope.evaluation.intervals import clipped, summarise
 from poscope.evaluation.paired import compare_correctness
 from poscope.evaluation.significance import Comparison
+from poscope.reporting import shortages
 from poscope.reporting.cells_table import FinishedCell, read_cells, read_columns
 from poscope.reporting.pairs import by_shared_seed, check_same_examples
 from poscope.reporting.tidy import (
@@ -47,6 +48,10 @@ class Run:
         """Accuracy on a test bucket, or on `all`; None where there are too few examples to train or test."""
         found: float | None = self.cell.metrics["scores"][METRIC][bucket]
         return found
+
+    def scored(self, bucket: str) -> bool:
+        """Whether a test bucket, or `all`, had enough examples to train and to test on."""
+        return self.accuracy(bucket) is not None
 
     def on(self, bucket: str) -> tuple[np.ndarray, np.ndarray]:
         """Names of a bucket's test examples, and whether each was classified right."""
@@ -140,33 +145,12 @@ def insufficient_notes(
         runs: what it was made of.
         labels: display labels of tasks and buckets.
     """
-    said = []
-    for row in frame.to_dict("records"):
-        train, test = row.get("train_bucket", ALL), row.get("test_bucket", row.get("bucket"))
-        mine = runs[row["task"], row["encoding"], train]
-        if row["n"] < len(mine):
-            said.append(_shortage(mine, row["task"], train, test, labels))
-    together = "; ".join(dict.fromkeys(said))
-    return (f"Too few examples: {together}.",) if together else ()
-
-
-def _shortage(
-    runs: Sequence[Run], task: str, train: str, test: str, labels: Mapping[str, str]
-) -> str:
-    short = [run for run in runs if run.accuracy(test) is None]
-    some = f" ({len(short)} of {len(runs)} seeds)" if len(short) < len(runs) else ""
-    name = labels.get(task, task)
-    reasons = [str(run.cell.metrics["reason"]) for run in short if run.cell.metrics.get("reason")]
-    if reasons:
-        return f"{name}, trained on {_bucket(train, labels)}: {reasons[0]}{some}"
-    counts = [run.cell.metrics["scores"]["n"][test] for run in short]
-    low, high = min(counts), max(counts)
-    shown = f"{low}" if low == high else f"{low} to {high}"
-    return f"{name}, {_bucket(test, labels)}: {shown} test examples{some}"
-
-
-def _bucket(name: str, labels: Mapping[str, str]) -> str:
-    return labels.get(name, name.replace("_", " "))
+    return shortages.insufficient_notes(
+        frame,
+        lambda row: runs[row["task"], row["encoding"], row.get("train_bucket", ALL)],
+        labels,
+        examples="test examples",
+    )
 
 
 def _test_buckets(runs: Iterable[Run]) -> list[str]:

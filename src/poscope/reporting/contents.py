@@ -12,7 +12,10 @@ TABLE_TITLES = {
     "classification_length_matrix": "Text classification: lengths of training and of testing",
     "language_modeling": "Language modelling",
     "language_modeling_by_position": "Language modelling by position",
+    "translation": "Machine translation",
+    "translation_by_length": "Machine translation by length",
     "pretraining": "Pretraining",
+    "composition": "Adding positions to words, or concatenating them",
 }
 
 FIGURE_TITLES = {
@@ -27,5 +30,11 @@ FIGURE_TITLES = {
     "language_modeling": "Perplexity of language models",
     "language_modeling_skip_ratio": "Perplexity by a changed table, over that by the table as it is",
     "language_modeling_by_position": "Loss of language models by position",
+    "translation": "BLEU of machine translation",
+    "translation_by_length": "BLEU of machine translation by length",
     "pretraining": "Position tables along pretraining",
+    "composition_coordinates": "Coordinates that move, and the words' variance in them",
+    "composition_subspaces": "Overlap of words and positions",
+    "composition_attention_terms": "Four terms of attention",
+    "composition_training": "Networks by how positions meet words",
 }

@@ -39,8 +39,26 @@ def _error(title: str, better: Better | None = "lower") -> MetricLabel:
     return MetricLabel(title, "positions", 2, better)
 
 
-def _count(title: str, unit: str) -> MetricLabel:
+def _count(title: str, unit: str = "") -> MetricLabel:
     return MetricLabel(title, unit, 0)
+
+
+def _percent(title: str) -> MetricLabel:
+    return MetricLabel(title, "%", 1, scale=100.0)
+
+
+def _rounding(title: str) -> MetricLabel:
+    return MetricLabel(title, "millionths", 2, scale=1e6)
+
+
+# Of a query and of a key: the four terms of attention logits, and the rest.
+TERM_TITLES = {
+    "ww": "word–word",
+    "wp": "word–position",
+    "pw": "position–word",
+    "pp": "position–position",
+    "constant": "constant",
+}
 
 
 # Errors on training rows, and the error of a guess, are there to be compared with: neither way is better.
@@ -49,6 +67,8 @@ _LABELS = {
     "perplexity": MetricLabel("Perplexity", "", 2, "lower"),
     "skip_ratio": MetricLabel("Ratio to normal"),
     "loss": MetricLabel("Loss", "nats", 3, "lower"),
+    "bleu": MetricLabel("BLEU", "points", 1, "higher"),
+    "chrf": MetricLabel("chrF", "points", 1, "higher"),
     "mae": _error("MAE"),
     "mae_train": _error("MAE (train)", None),
     "mae_svr": _error("MAE, SVR"),
@@ -62,7 +82,7 @@ _LABELS = {
     "error_rate": MetricLabel("Error rate", better="lower"),
     "error_rate_train": MetricLabel("Error rate (train)"),
     "error_rate_as_published": MetricLabel("Error rate, as published", better="lower"),
-    "breaks": _count("Breaks", ""),
+    "breaks": _count("Breaks"),
     "break_position": _count("Strongest break", "positions"),
     "break_strength": MetricLabel("Break strength", digits=2),
     "periodicity": MetricLabel("Periodicity"),
@@ -76,6 +96,25 @@ _LABELS = {
     "translation_invariance": MetricLabel("Translation invariance"),
     "monotonicity": MetricLabel("Monotonicity"),
     "symmetry": MetricLabel("Symmetry"),
+    "parameters": MetricLabel("Parameters", "thousands", 1, scale=1e-3),
+    "tied_difference": _rounding("Sum, and tied maps"),
+    "split_difference": _rounding("Concatenation, and sum apart"),
+    "moving_coordinates": _count("Moving coordinates"),
+    "moving_share": _percent("Moving share"),
+    "word_variance_in_moving": _percent("Words' variance there"),
+    "word_variance_expected": _percent("Expected"),
+    "variance_correlation": MetricLabel("Correlation of variances", digits=2),
+    "word_dimensions": _count("Dimensions, words"),
+    "position_dimensions": _count("Dimensions, positions"),
+    "overlap_expected": MetricLabel("Expected at random"),
+    "smallest_angle": MetricLabel("Smallest angle", "degrees", 1),
+    "cosine_mean": MetricLabel("Mean"),
+    "cosine_sd": MetricLabel("sd"),
+    "cosine_low": MetricLabel("2.5th percentile"),
+    "cosine_high": MetricLabel("97.5th percentile"),
+    "cosine_sd_random": MetricLabel("sd, rotated"),
+    **{f"variance_share_{term}": _percent(title) for term, title in TERM_TITLES.items()},
+    **{f"removal_{term}": MetricLabel(f"without {title}") for term, title in TERM_TITLES.items()},
 }
 
 

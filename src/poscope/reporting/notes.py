@@ -58,6 +58,10 @@ def _interval_note(frame: pd.DataFrame) -> str:
         counts.setdefault(shown, []).append(describe(metric).title)
     if not counts:
         return ""
+    if (
+        "part" in frame.columns
+    ):  # n is of sentences, positions or pairs there, and says little beside the figures
+        return "" if defined["low"].isna().all() else "± half-width of the 95 % interval."
     usual, *others = sorted(counts, key=lambda shown: -len(counts[shown]))
     exceptions = "; ".join(f"{shown} for {_listed(counts[shown])}" for shown in others)
     word = "seed" if {"encoding", "step"} & set(frame.columns) else "repeat"

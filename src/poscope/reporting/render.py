@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from poscope.files import write_text
-from poscope.reporting.cells import reader_table
+from poscope.reporting.cells import ReaderTable, reader_tables
 
 # An ampersand or a less-than sign is a mark only where an entity or a tag may follow: "p < 0.05" stays legible.
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]|#~$]|&(?=[#\w]+;)|<(?=[A-Za-z/!?])")
@@ -21,7 +21,7 @@ _LATEX = {
     '"': "''",  # \textquotedbl fails in LaTeX's default encoding, OT1
     "<": "$<$",
     ">": "$>$",
-    "|": r"$\vert$",
+    "|": r"$\vert$\allowbreak{}",  # signatures of scores are long, and have no other place to break
     "±": r"$\pm$",
     "†": r"$^{\dagger}$",
     "·": r"$\cdot$",
@@ -29,6 +29,7 @@ _LATEX = {
     "²": r"$^{2}$",
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
+    "→": r"$\rightarrow$",
     "−": "$-$",
     "–": "--",
 }
@@ -75,16 +76,24 @@ def markdown(
     frame: pd.DataFrame, labels: Mapping[str, str], *, title: str, notes: Sequence[str] = ()
 ) -> str:
     """Render a tidy table for reading, as Markdown (GitHub's tables)."""
-    table = reader_table(frame, labels)
-    lines = [f"## {markdown_text(title)}", ""]
-    heads = [*table.keys, *(column.heading for column in table.columns)]
-    lines.append(_markdown_row(heads))
+    lines = [f"## {markdown_text(title)}"]
+    for table in reader_tables(frame, labels):
+        lines += ["", f"### {markdown_text(table.title)}"] if table.title else []
+        lines += ["", *_markdown_lines(table)]
+    for note in notes:
+        lines += ["", markdown_text(note)]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_lines(table: ReaderTable) -> list[str]:
+    """A table and its notes."""
+    lines = [_markdown_row([*table.keys, *(column.heading for column in table.columns)])]
     lines.append("|" + " :-- |" * len(table.keys) + " --: |" * len(table.columns))
     for row in table.rows:
         lines.append(_markdown_row([*row.keys, *(cell.text for cell in row.cells)]))
-    for note in (*table.notes, *notes):
+    for note in table.notes:
         lines += ["", markdown_text(note)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def latex(
@@ -101,17 +110,25 @@ def latex(
         frame: a tidy table.
         labels: display labels of the keys' values.
         title: the caption.
-        name: the label to refer to is `tab:{name}`.
-        notes: sentences to stand below the table beside its own.
+        name: the label to refer to is `tab:{name}`, or `tab:{name}_{block}` of a table in several blocks.
+        notes: sentences to stand below the table, or each block, beside its own.
     """
-    table = reader_table(frame, labels)
+    lines = [r"% needs \usepackage{booktabs}"]
+    for table in reader_tables(frame, labels):
+        caption = f"{title}: {table.title}" if table.title else title
+        label = f"{name}_{table.name}" if table.name else name
+        lines += _latex_lines(table, caption, label, notes)
+    return "\n".join(lines) + "\n"
+
+
+def _latex_lines(table: ReaderTable, caption: str, label: str, notes: Sequence[str]) -> list[str]:
+    """A table and its notes as a float."""
     heads = [*table.keys, *(column.heading for column in table.columns)]
-    lines = [
-        r"% needs \usepackage{booktabs}",
+    return [
         r"\begin{table}[tb]",
         r"\centering",
-        rf"\caption{{{latex_text(title)}}}",
-        rf"\label{{tab:{name}}}",
+        rf"\caption{{{latex_text(caption)}}}",
+        rf"\label{{tab:{label}}}",
         r"\scriptsize\setlength{\tabcolsep}{4pt}" if len(heads) > _WIDE else r"\small",
         rf"\begin{{tabular}}{{@{{}}{'l' * len(table.keys)}{'r' * len(table.columns)}@{{}}}}",
         r"\toprule",
@@ -124,7 +141,6 @@ def latex(
         rf"\parbox{{\linewidth}}{{\footnotesize {latex_text(' '.join([*table.notes, *notes]))}}}",
         r"\end{table}",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def markdown_text(text: str) -> str:

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from poscope.files import write_text
-from poscope.reporting.cells import reader_table
+from poscope.reporting.cells import reader_tables
 from poscope.reporting.inline_svg import inline_svg
 from poscope.reporting.tables import read_table
 from poscope.reporting.thinning import rows_to_read
@@ -37,6 +37,7 @@ class TableEntry:
         caption: what it shows and how it was made; plain text or light reStructuredText.
         csv: path of the tidy table.
         facts: what this table was made with (settings, digest of the code), by name.
+        labels: display labels of its keys' values; one without a label shows its name.
     """
 
     name: str
@@ -44,6 +45,7 @@ class TableEntry:
     caption: str
     csv: PathLike
     facts: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,31 @@ class FigureEntry:
     caption: str
     svg: PathLike
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One example: what it stands for, and who says what."""
+
+    heading: str
+    lines: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class ExamplesEntry:
+    """Examples of one task.
+
+    Attributes:
+        name: the anchor is `examples-{name}`.
+        title: their heading.
+        caption: how they were chosen; as that of `TableEntry`.
+        samples: in reading order.
+    """
+
+    name: str
+    title: str
+    caption: str
+    samples: Sequence[Sample]
 
 
 @dataclass(frozen=True)
@@ -76,6 +103,7 @@ def write_report(
     labels: Mapping[str, str],
     facts: Mapping[str, str],
     controls: Sequence[Control] = (),
+    examples: Sequence[ExamplesEntry] = (),
     config_text: str,
 ) -> None:
     """Write the report, whole or not at all. The same content gives the same bytes.
@@ -87,9 +115,10 @@ def write_report(
         figures: in reading order.
         sources: for each position table, in the study's order, its metadata (`PositionTable.metadata`) with its name
             as `model` and, where they are to be shown, `positions` and `dim`.
-        labels: display labels of models.
+        labels: display labels of the models in `sources`; tables have their own.
         facts: what the study was run with: versions, digests, settings.
         controls: in reading order; those that failed come before everything else.
+        examples: of the tasks, in reading order.
         config_text: the config, as text.
 
     Raises:
@@ -98,11 +127,12 @@ def write_report(
     page = _environment().get_template("report.html")
     html = page.render(
         title=title,
-        tables=[_table(entry, number, labels) for number, entry in enumerate(tables, 1)],
+        tables=[_table(entry, number) for number, entry in enumerate(tables, 1)],
         figures=[_figure(entry, number) for number, entry in enumerate(figures, 1)],
         sources=[_source(metadata, labels) for metadata in sources],
         facts=facts,
         controls=controls,
+        examples=examples,
         failed=[control for control in controls if not control.held],
         config_text=config_text,
         style=_asset("report.css"),
@@ -133,7 +163,7 @@ def _asset(name: str) -> Markup:
     return Markup((TEMPLATES / name).read_text(encoding="utf-8").strip())
 
 
-def _table(entry: TableEntry, number: int, labels: Mapping[str, str]) -> dict[str, Any]:
+def _table(entry: TableEntry, number: int) -> dict[str, Any]:
     frame = read_table(entry.csv)
     data = Path(entry.csv).read_bytes()
     header, *all_rows = csv.reader(data.decode("utf-8").splitlines())
@@ -144,7 +174,7 @@ def _table(entry: TableEntry, number: int, labels: Mapping[str, str]) -> dict[st
     return {
         "entry": entry,
         "number": number,
-        "reader": reader_table(frame, labels),
+        "blocks": reader_tables(frame, entry.labels),
         "header": [header[index] for index in shown],
         "rows": [[row[index] for index in shown] for row in rows],
         "total": len(all_rows),

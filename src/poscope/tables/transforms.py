@@ -182,15 +182,18 @@ def formed(table: np.ndarray, positions: int, *, form: str, factor: int, seed: i
 
 
 def _too_short(rows: int, positions: int, form: str, factor: int, needed: int) -> str:
-    if form not in ("skip", "pool"):
-        return (
-            f"the table has {rows} positions and the network needs {positions}: "
-            f"let it read at most {rows} (max_length, block_length), or take a longer table"
+    if form in ("skip", "pool"):
+        longest = (rows - 1) // factor + 1 if form == "skip" else rows // factor
+        fault = (
+            f"the form {form!r} with factor {factor} needs {needed} rows for {positions} positions, "
+            f"and the table has {rows}"
         )
-    longest = (rows - 1) // factor + 1 if form == "skip" else rows // factor
+    else:
+        longest = rows
+        fault = f"the table has {rows} positions and the network needs {positions}"
     return (
-        f"the form {form!r} with factor {factor} needs {needed} rows for {positions} positions, and the table has "
-        f"{rows}: let the network read at most {longest} (max_length, block_length), or take a longer table"
+        f"{fault}: let the network read at most {longest} (max_length, block_length, max_positions), "
+        "or take a longer table"
     )
 
 

@@ -146,7 +146,9 @@ def _train_and_write(
 def _make_task(cell: Cell, place: torch.device) -> ClassificationTask:
     # Made on the CPU whatever the device, so that a seed's weights start alike on all of them.
     torch.manual_seed(cell.seed)
-    shape = cell.settings.shape(cell.data.vocabulary_size, len(cell.data.labels))
+    shape = cell.settings.shape(
+        cell.data.vocabulary_size, len(cell.data.labels), cell.encoding.combination
+    )
     model = TransformerClassifier(
         shape, cell.positions, trainable=cell.encoding.trains, readout=cell.settings.readout
     )

@@ -32,7 +32,7 @@ class Cell:
         held_out: examples that select the model.
         held_out_bucket: their length bucket, or `all`.
         source: the encoding's position table; None for one without.
-        positions: the encoding, shape (max_length, dim).
+        positions: the encoding, shape (max_length, width of positions).
         encoding: how it was made.
         settings: network, protocol and optimiser.
         bucket: length bucket of training, or `all`.

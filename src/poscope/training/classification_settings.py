@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from poscope.models.classifier import ClassifierShape, Readout
+from poscope.models.combination import SUM, Combination
 from poscope.training.classification_task import BatchOrder
 from poscope.training.optimisers import AdamSettings
 from poscope.training.schedules import ScheduleName
@@ -13,7 +14,7 @@ class ClassificationSettings:
     """Network, protocol and optimiser of a classification task (Wang & Chen 2020, §5.1).
 
     Attributes:
-        dim: width of words and positions.
+        dim: width of words and positions, or what the encoding's combination makes of it.
         layers: of the encoder.
         heads: of attention.
         feed_forward: width within a layer.
@@ -67,8 +68,10 @@ class ClassificationSettings:
     precision: str
     deterministic: bool
 
-    def shape(self, vocabulary_size: int, labels: int) -> ClassifierShape:
-        """The network's sizes for a task."""
+    def shape(
+        self, vocabulary_size: int, labels: int, combination: Combination = SUM
+    ) -> ClassifierShape:
+        """The network's sizes for a task and a way to combine words and positions."""
         return ClassifierShape(
             vocabulary_size=vocabulary_size,
             labels=labels,
@@ -77,6 +80,7 @@ class ClassificationSettings:
             heads=self.heads,
             feed_forward=self.feed_forward,
             dropout=self.dropout,
+            combination=combination,
         )
 
     def adam(self) -> AdamSettings:

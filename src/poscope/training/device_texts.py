@@ -11,6 +11,7 @@ class DeviceTexts:
         self, ids: np.ndarray, offsets: np.ndarray, *, padding: int, device: torch.device
     ) -> None:
         """Args: ids of shape (tokens,), offsets of shape (n + 1,), what is put behind shorter texts, the device."""
+        self.device = device
         self.token_counts = np.diff(offsets)  # (n,), on the host: batches are made there
         self.widest = int(self.token_counts.max(initial=1))
         # Behind the last text there is room to read past its end: what is read there is padded over.

@@ -14,6 +14,7 @@ from poscope.datasets.language_data import (
     check_blocks,
     read_language_data,
 )
+from poscope.models.combination import SUM, Combination
 from poscope.tables.position_table import PositionTable
 from poscope.tables.transforms import build_encoding
 from poscope.training import circumstances
@@ -34,7 +35,8 @@ class LanguageCell:
     Attributes:
         data: the corpus.
         layouts: how blocks lie in it, by block length; the first is the one that held-out text is read in.
-        positions: the position table at the start, float32, shape (rows, dim).
+        positions: the position table at the start, float32, shape (rows, width of positions).
+        combination: how words and positions are put together.
         trains: whether it trains.
         source: the table that it was made from; None where none was read.
         settings: network and optimiser.
@@ -46,6 +48,7 @@ class LanguageCell:
     data: LanguageData
     layouts: Mapping[int, BlockLayout]
     positions: np.ndarray
+    combination: Combination
     trains: bool
     source: PositionTable | None
     settings: LanguageSettings
@@ -95,6 +98,7 @@ def read_language_cell(
         data=data,
         layouts=layouts,
         positions=positions,
+        combination=chosen.combination,
         trains=chosen.trains,
         source=source,
         settings=settings,
@@ -122,6 +126,7 @@ def read_pretraining(
         data=data,
         layouts=layouts,
         positions=positions,
+        combination=SUM,
         trains=True,
         source=None,
         settings=settings,

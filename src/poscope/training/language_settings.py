@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from poscope.models.combination import SUM, Combination
 from poscope.models.language_shape import LanguageModelShape
 from poscope.training.optimisers import AdamSettings
 from poscope.training.run import LoopSettings
@@ -15,7 +16,7 @@ class LanguageSettings:
 
     Attributes:
         objective: `mlm`, masked, a BERT; `clm`, autoregressive, a GPT-2.
-        dim: width of words and positions.
+        dim: width of words and positions, or what the encoding's combination makes of it.
         layers: of the network.
         heads: of attention.
         feed_forward: width within a layer.
@@ -60,9 +61,14 @@ class LanguageSettings:
     deterministic: bool
 
     def shape(
-        self, *, vocabulary_size: int, positions: int, padding: int | None
+        self,
+        *,
+        vocabulary_size: int,
+        positions: int,
+        padding: int | None,
+        combination: Combination = SUM,
     ) -> LanguageModelShape:
-        """The network's sizes for a corpus."""
+        """The network's sizes for a corpus and a way to combine words and positions."""
         return LanguageModelShape(
             objective=self.objective,
             vocabulary_size=vocabulary_size,
@@ -73,6 +79,7 @@ class LanguageSettings:
             feed_forward=self.feed_forward,
             dropout=self.dropout,
             padding=padding,
+            combination=combination,
         )
 
     def adam(self) -> AdamSettings:

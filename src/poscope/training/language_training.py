@@ -26,12 +26,9 @@ from poscope.training.language_task import LanguageTask
 from poscope.training.loop import train
 from poscope.training.precision import Precision, choose_precision
 from poscope.training.run import LoopSettings, Trained
+from poscope.training.steps import worth_capturing
 
 _LOG = logging.getLogger(__name__)
-
-# Width · layers up to which steps on a GPU are captured: launching kernels costs small networks as much as computing,
-# and large ones too little to give all steps' memory to graphs. 2,048 is eight layers of width 256.
-_GRAPHS_UP_TO = 2048
 
 OrderMaker = Callable[[Mapping[int, Blocks], Objective], TrainingOrder]
 
@@ -134,7 +131,8 @@ def train_and_test(
         _held_out(cell, cell.selection, objective, place),
         evaluation_blocks=-(-settings.batch_size // settings.micro_batches),
     )
-    loop = replace(loop, graphs=tokens.rows_device.type == "cuda" and _is_small(cell))
+    small = worth_capturing(settings.dim, settings.layers)
+    loop = replace(loop, graphs=tokens.rows_device.type == "cuda" and small)
     trained = train(task, loop, device=place, precision=precision, checkpoints=checkpoints)
     test = _held_out(cell, "test", objective, place)
     with torch.no_grad(), precision.autocast(place.type):
@@ -183,6 +181,7 @@ def _make_model(cell: LanguageCell, place: torch.device) -> LanguageModel:
         vocabulary_size=vocabulary.size,
         positions=len(cell.positions),
         padding=vocabulary.padding,
+        combination=cell.combination,
     )
     return LanguageModel(shape, cell.positions, trainable=cell.trains).to(place)
 
@@ -190,10 +189,6 @@ def _make_model(cell: LanguageCell, place: torch.device) -> LanguageModel:
 def _held_out(cell: LanguageCell, split: str, objective: Objective, place: torch.device) -> HeldOut:
     tokens = cell.data.tokens[split]
     return objective.held_out(tokens, Blocks(place_tokens(tokens, place), cell.test_layout))
-
-
-def _is_small(cell: LanguageCell) -> bool:
-    return cell.settings.dim * cell.settings.layers <= _GRAPHS_UP_TO
 
 
 def _mean(losses: np.ndarray) -> float:

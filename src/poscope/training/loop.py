@@ -100,17 +100,18 @@ class _Run:
     def to_the_end(self) -> None:
         """Train the epochs that are left."""
         self.task.model.train()
-        while self.at.epoch < self.settings.epochs and not self.out_of_patience():
+        while self.at.epoch < self.settings.epochs:
+            if self.out_of_patience():
+                _LOG.info("no better evaluation for %d epochs: done", self.settings.patience)
+                break
             self.one_epoch()
         self.save()
 
     def out_of_patience(self) -> bool:
         """Whether too many epochs have passed since the best evaluation."""
         patience, at = self.settings.patience, self.at
-        if patience is None or at.batch or at.epoch - at.best_epoch < patience:
-            return False
-        _LOG.info("no better evaluation in %d epochs: done", at.epoch - at.best_epoch)
-        return True
+        # Within an epoch it is too early to tell, also where a checkpoint was left there.
+        return patience is not None and at.batch == 0 and at.epoch - at.best_epoch >= patience
 
     def one_epoch(self) -> None:
         """Train what is left of the present epoch."""

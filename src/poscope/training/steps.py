@@ -15,8 +15,17 @@ from poscope.training.task import Batch
 
 _LOG = logging.getLogger(__name__)
 
+# Width · layers up to which steps on a GPU are captured: launching kernels costs small networks as much as computing,
+# and large ones too little to give all steps' memory to graphs. 2,048 is eight layers of width 256.
+_GRAPHS_UP_TO = 2048
+
 Context = Callable[[], AbstractContextManager[object]]
 LossFunction = Callable[[Batch], torch.Tensor]
+
+
+def worth_capturing(dim: int, layers: int) -> bool:
+    """Whether a network of this width and so many layers is small enough for graphs to pay."""
+    return dim * layers <= _GRAPHS_UP_TO
 
 
 class EagerPass:

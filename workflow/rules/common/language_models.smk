@@ -130,6 +130,15 @@ LANGUAGE_FIGURES = {
 }
 
 
+def language_figures():
+    """Those figures that the study has something for: ratios need an encoding in two forms."""
+    return [
+        name
+        for name in LANGUAGE_FIGURES
+        if forms() or name != "language_modeling_skip_ratio"
+    ]
+
+
 def language_model_settings(task):
     """Network, protocol and optimiser of a task's cells."""
     return {
@@ -199,7 +208,7 @@ def language_modeling_targets():
         ),
         *(
             f"results/figures/{name}.{ext}"
-            for name in LANGUAGE_FIGURES
+            for name in language_figures()
             for ext in ("svg", "png")
         ),
     ]

@@ -12,6 +12,7 @@ def report_tables():
     names += ["pretraining"] if reported("pretraining") else []
     names += CLASSIFICATION_TABLES if reported("classification") else []
     names += LANGUAGE_TABLES if reported("language_modeling") else []
+    names += TRANSLATION_TABLES if reported("translation") else []
     return [f"results/tables/{name}.csv" for name in names]
 
 
@@ -20,7 +21,8 @@ def report_figures():
     names = studied(PROBE_FIGURES) if reported("probes") else []
     names += ["pretraining"] if reported("pretraining") else []
     names += CLASSIFICATION_FIGURES if reported("classification") else []
-    names += LANGUAGE_FIGURES if reported("language_modeling") else []
+    names += language_figures() if reported("language_modeling") else []
+    names += TRANSLATION_FIGURES if reported("translation") else []
     return [f"results/figures/{name}.svg" for name in names]
 
 
@@ -30,6 +32,10 @@ def studied_encodings():
     for experiment in ("classification", "language_modeling"):
         if reported(experiment):
             names += getattr(CONFIG.study, experiment).encodings
+    if reported("translation"):
+        names += [
+            name for pair in CONFIG.study.translation.pairs for name in pair.split("--")
+        ]
     return list(dict.fromkeys(names))
 
 
@@ -53,16 +59,32 @@ def study_metrics():
         files += classification_files("metrics.json")
     if reported("language_modeling"):
         files += language_modeling_files("metrics.json")
+    if reported("translation"):
+        files += translation_files("metrics.json")
     return files
 
 
-def report_labels():
-    """Display labels of everything that the report's tables name."""
+def report_examples():
+    """Test sentences with their translations, where the study has translators."""
+    return (
+        ["results/tables/translation_examples.json"] if reported("translation") else []
+    )
+
+
+def report_table_labels():
+    """Display labels of the position tables behind the report."""
+    names = {Path(path).stem for path in report_position_tables()}
+    return {name: CONFIG.table_label(name) for name in sorted(names)}
+
+
+def table_labels():
+    """Display labels by table: experiments may call the same name differently."""
     return {
-        **LABELS,
-        **pretraining_labels(),
-        **(classification_labels() if reported("classification") else {}),
-        **(language_modeling_labels() if reported("language_modeling") else {}),
+        **dict.fromkeys(PROBE_TABLES, LABELS),
+        "pretraining": pretraining_labels(),
+        **dict.fromkeys(CLASSIFICATION_TABLES, classification_labels()),
+        **dict.fromkeys(LANGUAGE_TABLES, language_modeling_labels()),
+        **dict.fromkeys(TRANSLATION_TABLES, translation_labels()),
     }
 
 
@@ -136,23 +158,35 @@ def study_in_short():
             name: fragment(CONFIG.encodings[name]) for name in studied_encodings()
         },
         "tasks": {
-            name: fragment(CONFIG.tasks[name], "hours")
-            for experiment in ("classification", "language_modeling")
-            if reported(experiment)
-            for name in getattr(CONFIG.study, experiment).tasks
+            name: fragment(CONFIG.tasks[name], "hours") for name in studied_tasks()
         },
     }
 
 
+def studied_tasks():
+    """The tasks of the study's experiments."""
+    return [
+        name
+        for experiment in ("classification", "language_modeling", "translation")
+        if reported(experiment)
+        for name in getattr(CONFIG.study, experiment).tasks
+    ]
+
+
 def control_tasks():
     """The study's control tasks, with the grammar that says what must come out."""
-    study = CONFIG.study.classification
-    tasks = {name: CONFIG.tasks[name] for name in (study.tasks if study else [])}
-    return {name: task.data.grammar for name, task in tasks.items() if task.control}
+    tasks = {name: CONFIG.tasks[name] for name in studied_tasks()}
+    return {
+        name: task.data.grammar
+        for name, task in tasks.items()
+        if getattr(task, "control", False)
+    }
 
 
-def encodings_without_positions():
-    """Encodings that give a network no positions."""
-    return sorted(
+def without_positions():
+    """Encodings that give a network no positions, and pairs of them that give an encoder none."""
+    names = sorted(
         name for name, encoding in CONFIG.encodings.items() if encoding.kind == "zeros"
     )
+    pairs = CONFIG.study.translation.pairs if CONFIG.study.translation else []
+    return names + [pair for pair in pairs if pair.split("--")[0] in names]

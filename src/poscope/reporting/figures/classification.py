@@ -4,11 +4,9 @@ import os
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from poscope.reporting.figures.task_dots import draw_reference, draw_tasks, reference_key
+from poscope.reporting.figures.task_dots import draw_tasks, finish_accuracies, reference_key
 from poscope.reporting.tables import read_table
 
 
@@ -41,13 +39,7 @@ def draw(
         width_in=width_in,
         row_height_in=row_height_in,
         columns=columns,
-        finish=_finish,
+        finish=finish_accuracies,
         x_label="accuracy on test examples",
         key=lambda figure: reference_key(figure, frame, labels),
     )
-
-
-def _finish(axes: Axes, rows: pd.DataFrame) -> None:
-    draw_reference(axes, rows)
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{100 * tick:.4g} %"))

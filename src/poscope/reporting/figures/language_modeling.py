@@ -4,22 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from poscope.reporting.figures.data import span
-from poscope.reporting.figures.task_dots import (
-    draw_reference,
-    draw_tasks,
-    reference_key,
-    set_ratio_scale,
-)
+from poscope.reporting.figures.task_dots import draw_tasks, finish_perplexities, reference_key
 from poscope.reporting.tables import read_table
 
 _METRIC = "perplexity"
-# A panel whose figures differ by more than this factor has a logarithmic axis.
-_WIDE = 2.0
 
 
 def draw(
@@ -53,17 +43,7 @@ def draw(
         width_in=width_in,
         row_height_in=row_height_in,
         columns=columns,
-        finish=_finish,
+        finish=finish_perplexities,
         x_label="perplexity of test tokens",
         key=lambda figure: reference_key(figure, frame, labels),
     )
-
-
-def _finish(axes: Axes, rows: pd.DataFrame) -> None:
-    draw_reference(axes, rows)
-    low, high = span(rows)
-    if high > _WIDE * low:
-        set_ratio_scale(axes, low / 1.15, high * 1.15)
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.10g}"))

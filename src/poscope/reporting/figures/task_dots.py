@@ -7,13 +7,15 @@ import pandas as pd
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from poscope.reporting.figures import dots, style
-from poscope.reporting.figures.data import in_study_order, value_of
+from poscope.reporting.figures.data import in_study_order, span, value_of
 
 _FRAME_IN = 0.42  # a panel's title and ticks
 _DIFFERS = 0.05
+# A panel whose perplexities differ by more than this factor has a logarithmic axis.
+_WIDE = 2.0
 
 
 def draw_tasks(
@@ -61,6 +63,24 @@ def draw_tasks(
         figure.supxlabel(x_label, fontsize=style.TEXT_POINTS)
         key(figure)
     return figure
+
+
+def finish_accuracies(axes: Axes, rows: pd.DataFrame) -> None:
+    """Set the scale of a panel of accuracies, with a line at the reference."""
+    draw_reference(axes, rows)
+    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{100 * tick:.4g} %"))
+
+
+def finish_perplexities(axes: Axes, rows: pd.DataFrame) -> None:
+    """Set the scale of a panel of perplexities, logarithmic where they are far apart, with a line at the reference."""
+    draw_reference(axes, rows)
+    low, high = span(rows)
+    if high > _WIDE * low:
+        set_ratio_scale(axes, low / 1.15, high * 1.15)
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda tick, _: f"{tick:,.10g}"))
 
 
 def draw_reference(axes: Axes, rows: pd.DataFrame) -> None:
