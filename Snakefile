@@ -20,6 +20,7 @@ include: "workflow/rules/pretraining.smk"
 include: "workflow/rules/classification.smk"
 include: "workflow/rules/language_modeling.smk"
 include: "workflow/rules/translation.smk"
+include: "workflow/rules/composition.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -30,6 +31,7 @@ localrules:
     classification,
     language_modeling,
     translation,
+    composition,
 
 
 rule all:
@@ -79,3 +81,10 @@ rule translation:
         EXPERIMENT_TARGETS["translation"](),
     message:
         "Every translator is trained: see results/tables and results/figures"
+
+
+rule composition:
+    input:
+        EXPERIMENT_TARGETS["composition"](),
+    message:
+        "How words and positions are composed is analysed: see results/tables and results/figures"

@@ -489,6 +489,8 @@ FROM_TABLES = (
     *("classification", "classification_by_length", "pretraining"),
     *("language_modeling", "language_modeling_skip_ratio", "language_modeling_by_position"),
     *("translation", "translation_by_length"),
+    *("composition_coordinates", "composition_subspaces"),
+    *("composition_attention_terms", "composition_training"),
 )
 
 

@@ -170,6 +170,7 @@ include: "common/training.smk"
 include: "common/classification.smk"
 include: "common/language_models.smk"
 include: "common/translation.smk"
+include: "common/composition.smk"
 include: "common/report.smk"
 
 

@@ -44,7 +44,7 @@ def _classification_checks(raw: dict[str, object], study: dict[str, object]) -> 
         return
     here = "study.classification"
     yield from _repeated(f"{here}.buckets", chosen.get("buckets"))
-    yield from _cell_checks(raw, chosen, "classification")
+    yield from _cell_checks(raw, chosen, "classification", here)
     tasks = [_section(raw, "tasks").get(name) for name in _names(chosen.get("tasks"))]
     buckets = {"all"}.union(*(_bucket_names(task) for task in tasks if isinstance(task, dict)))
     yield from _unknown_names(f"{here}.buckets", chosen.get("buckets"), buckets)
@@ -85,14 +85,12 @@ def _language_modeling_checks(raw: dict[str, object], study: dict[str, object]) 
         yield from _missing(study, "language_modeling", "tasks and encodings")
         return
     here = "study.language_modeling"
-    yield from _cell_checks(raw, chosen, "language_modeling")
+    yield from _cell_checks(raw, chosen, "language_modeling", here)
+    yield from _reference_checks(chosen, here)
     # An overlay cannot take keys out: names of tasks that are not in the study do no harm.
     for name in _section(chosen, "task_seeds"):
         if name not in _section(raw, "tasks"):
             yield unknown(f"{here}.task_seeds", name, _section(raw, "tasks"))
-    reference = chosen.get("reference")
-    if isinstance(reference, str) and reference not in _names(chosen.get("encodings")):
-        yield unknown(f"{here}.reference", reference, _names(chosen.get("encodings")))
 
 
 def _translation_checks(raw: dict[str, object], study: dict[str, object]) -> Iterator[str]:
@@ -101,7 +99,7 @@ def _translation_checks(raw: dict[str, object], study: dict[str, object]) -> Ite
         yield from _missing(study, "translation", "tasks and pairs")
         return
     here = "study.translation"
-    yield from _task_checks(raw, chosen, "translation")
+    yield from _task_checks(raw, chosen, "translation", here)
     yield from _repeated(f"{here}.pairs", chosen.get("pairs"))
     pairs = _names(chosen.get("pairs"))
     encodings = _section(raw, "encodings")
@@ -122,14 +120,11 @@ def _composition_checks(raw: dict[str, object], study: dict[str, object]) -> Ite
     here = "study.composition"
     yield from _repeated(f"{here}.models", chosen.get("models"))
     yield from _unknown_names(f"{here}.models", chosen.get("models"), _section(raw, "models"))
-    yield from _task_checks(raw, chosen, "composition", "classification", "language_modeling")
-    yield from _repeated(f"{here}.encodings", chosen.get("encodings"))
-    yield from _unknown_names(
-        f"{here}.encodings", chosen.get("encodings"), _section(raw, "encodings")
-    )
-    reference = chosen.get("reference")
-    if isinstance(reference, str) and reference not in _names(chosen.get("encodings")):
-        yield unknown(f"{here}.reference", reference, _names(chosen.get("encodings")))
+    for experiment in ("classification", "language_modeling"):
+        compared = chosen.get(experiment)
+        if isinstance(compared, dict):
+            yield from _cell_checks(raw, compared, experiment, f"{here}.{experiment}")
+            yield from _reference_checks(compared, f"{here}.{experiment}")
 
 
 def _pretraining_checks(raw: dict[str, object], study: dict[str, object]) -> Iterator[str]:
@@ -155,26 +150,32 @@ def _missing(study: dict[str, object], experiment: str, needs: str) -> Iterator[
 
 
 def _cell_checks(
-    raw: dict[str, object], chosen: dict[str, object], experiment: str
+    raw: dict[str, object], chosen: dict[str, object], experiment: str, here: str
 ) -> Iterator[str]:
-    """That the tasks of a study are there and of its experiment, and its encodings are there; each once."""
-    here = f"study.{experiment}.encodings"
-    yield from _task_checks(raw, chosen, experiment)
-    yield from _repeated(here, chosen.get("encodings"))
-    yield from _unknown_names(here, chosen.get("encodings"), _section(raw, "encodings"))
+    """That the tasks of a section are there and of its experiment, and its encodings are there; each once."""
+    yield from _task_checks(raw, chosen, experiment, here)
+    yield from _repeated(f"{here}.encodings", chosen.get("encodings"))
+    yield from _unknown_names(
+        f"{here}.encodings", chosen.get("encodings"), _section(raw, "encodings")
+    )
+
+
+def _reference_checks(chosen: dict[str, object], here: str) -> Iterator[str]:
+    reference = chosen.get("reference")
+    if isinstance(reference, str) and reference not in _names(chosen.get("encodings")):
+        yield unknown(f"{here}.reference", reference, _names(chosen.get("encodings")))
 
 
 def _task_checks(
-    raw: dict[str, object], chosen: dict[str, object], experiment: str, *others: str
+    raw: dict[str, object], chosen: dict[str, object], experiment: str, here: str
 ) -> Iterator[str]:
-    """That the tasks of a study are there and of its experiment (or of others whose cells it takes), each once."""
-    here = f"study.{experiment}"
+    """That the tasks of a section are there and of its experiment, each once."""
     yield from _repeated(f"{here}.tasks", chosen.get("tasks"))
     yield from _unknown_names(f"{here}.tasks", chosen.get("tasks"), _section(raw, "tasks"))
     tasks = _section(raw, "tasks")
     for index, name in enumerate(_names(chosen.get("tasks"))):
         other = _value(tasks.get(name), "experiment")
-        if isinstance(other, str) and other not in (others or (experiment,)):
+        if isinstance(other, str) and other != experiment:
             yield f"{here}.tasks[{index}]: {name!r} is a task of the experiment {other!r}"
 
 

@@ -13,7 +13,14 @@ from poscope.config.models import AnyModel, table_names
 from poscope.config.probes import Probes
 from poscope.config.tasks import AnyTask
 
-Experiment = Literal["probes", "pretraining", "classification", "language_modeling", "translation"]
+Experiment = Literal[
+    "probes",
+    "pretraining",
+    "classification",
+    "language_modeling",
+    "translation",
+    "composition",
+]
 ProbeName = Literal["absolute", "order", "distance", "similarity", "spectrum", "geometry"]
 
 
@@ -71,23 +78,32 @@ class TranslationStudy(Section):
     """Pair that all others are compared with."""
 
 
-class CompositionStudy(Section):
-    """What the experiment `composition` analyses, and which cells of other experiments it compares."""
+class Comparison(Section):
+    """Cells of one experiment in which ways of combining words and positions are compared."""
 
-    models: list[Name] = Field(min_length=1)
-    """Source models whose tables are analysed; those without word embeddings or weights take part where they can."""
-    analyses: list[AnalysisName] = Field(
-        default=["identity", "coordinates", "subspaces", "attention_terms"], min_length=1
-    )
-    """The analyses."""
-    tasks: list[Name] = Field(default=[])
-    """Tasks of classification and language modelling on which ways of combining are compared."""
-    encodings: list[Name] = Field(default=[])
-    """Encodings that differ in how positions meet words."""
+    tasks: list[Name] = Field(min_length=1)
+    """Tasks of that experiment."""
+    encodings: list[Name] = Field(min_length=1)
+    """Encodings that differ in how positions meet words, in the order of tables and figures."""
     seeds: int = Field(default=3, ge=1)
     """Seeds of each cell: 0 … seeds - 1."""
     reference: Name | None = None
     """Encoding that all others are compared with."""
+
+
+class CompositionStudy(Section):
+    """What the experiment `composition` analyses, and which cells of other experiments it compares."""
+
+    models: list[Name] = Field(min_length=1)
+    """Source models whose tables are analysed; those without words or layers take part where they can."""
+    analyses: list[AnalysisName] = Field(
+        default=["identity", "coordinates", "subspaces", "attention_terms"], min_length=1
+    )
+    """The analyses."""
+    classification: Comparison | None = None
+    """Ways of combining, compared in classifiers."""
+    language_modeling: Comparison | None = None
+    """Ways of combining, compared in language models."""
 
 
 class Study(Section):

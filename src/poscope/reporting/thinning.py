@@ -10,8 +10,8 @@ def rows_to_read(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of a tidy table that are laid out for reading.
 
     Of the composition study, the headline figures. With the key `step`, the last step of each model and metric. With
-    the key `position`, positions that are powers of two, and the last one that all tasks have. With several buckets, the first metric: columns of all metrics for each
-    bucket fit no page. Other tables whole.
+    the key `position`, positions that are powers of two, and the last one that all tasks have. With several buckets,
+    the first metric: columns of all metrics for each bucket fit no page. Other tables whole.
     """
     if "analysis" in frame.columns:
         return headlines(frame)

@@ -13,6 +13,7 @@ def report_tables():
     names += CLASSIFICATION_TABLES if reported("classification") else []
     names += LANGUAGE_TABLES if reported("language_modeling") else []
     names += TRANSLATION_TABLES if reported("translation") else []
+    names += ["composition"] if reported("composition") else []
     return [f"results/tables/{name}.csv" for name in names]
 
 
@@ -23,6 +24,7 @@ def report_figures():
     names += CLASSIFICATION_FIGURES if reported("classification") else []
     names += language_figures() if reported("language_modeling") else []
     names += TRANSLATION_FIGURES if reported("translation") else []
+    names += composition_figures() if reported("composition") else []
     return [f"results/figures/{name}.svg" for name in names]
 
 
@@ -32,6 +34,8 @@ def studied_encodings():
     for experiment in ("classification", "language_modeling"):
         if reported(experiment):
             names += getattr(CONFIG.study, experiment).encodings
+    if reported("composition"):
+        names += [name for each in comparisons() for name in each.encodings]
     if reported("translation"):
         names += [
             name for pair in CONFIG.study.translation.pairs for name in pair.split("--")
@@ -61,7 +65,10 @@ def study_metrics():
         files += language_modeling_files("metrics.json")
     if reported("translation"):
         files += translation_files("metrics.json")
-    return files
+    if reported("composition"):
+        files += composition_cells("classification")
+        files += composition_cells("language_modeling")
+    return list(dict.fromkeys(files))
 
 
 def report_examples():
@@ -85,6 +92,7 @@ def table_labels():
         **dict.fromkeys(CLASSIFICATION_TABLES, classification_labels()),
         **dict.fromkeys(LANGUAGE_TABLES, language_modeling_labels()),
         **dict.fromkeys(TRANSLATION_TABLES, translation_labels()),
+        "composition": composition_labels(),
     }
 
 

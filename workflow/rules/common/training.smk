@@ -46,6 +46,8 @@ def encoding_params(name):
         "trainable": getattr(encoding, "trainable", False),
         "form": getattr(encoding, "form", "rows"),
         "factor": getattr(encoding, "factor", 4),
+        "combine": getattr(encoding, "combine", "sum"),
+        "position_dim": getattr(encoding, "position_dim", None),
     }
 
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import seaborn
@@ -52,16 +51,14 @@ def draw(
     found = read_analysis(inputs, "attention_terms", labels)
     with style.theme():
         figure = Figure(figsize=(width_in, 0.7 + height_in * len(found.names)))
-        rows = figure.subplots(
-            len(found.names), 2, squeeze=False, sharex="col", width_ratios=_WIDTHS
-        )
-        rows[0, 1].sharex(rows[0, 1])
+        rows = figure.subplots(len(found.names), 2, squeeze=False, width_ratios=_WIDTHS)
         for (bars, costs), name in zip(rows, found.names, strict=True):
             style.titled(bars, labels[name], width_in * _WIDTHS[0] / sum(_WIDTHS))
             _draw_shares(bars, found, name)
             _draw_costs(costs, found, name)
+        _share_scales(rows)
         rows[-1, 0].set_xlabel("head")
-        rows[-1, 1].set_xlabel("distance of attention")
+        rows[-1, 1].set_xlabel("total variation distance")
         rows[0, 1].set_title("Without the term")
         figure.supylabel("share of the logits' variance", fontsize=style.TEXT_POINTS)
         _key(figure)
@@ -81,7 +78,7 @@ def _draw_shares(axes: Axes, found: Analysed, name: str) -> None:
         above, below = above + np.clip(drawn, 0, None), below + np.clip(drawn, None, 0)
     axes.axhline(0, color=style.INK, lw=0.6, zorder=3)
     axes.set_xticks(places, [*(part.removeprefix("head ") for part in heads), "mean"])
-    axes.tick_params(axis="x", length=0, labelbottom=True)
+    axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
     seaborn.despine(ax=axes, bottom=True)
@@ -95,21 +92,29 @@ def _draw_costs(axes: Axes, found: Analysed, name: str) -> None:
         dots.dot(axes, row, value, colour=colour, marker="o", filled=True)
     axes.set_ylim(len(_COLOURS) - 0.5, -0.5)
     axes.set_yticks(range(len(_COLOURS)), list(TERM_TITLES.values()))
-    axes.set_xlim(left=0)
-    axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
     axes.grid(axis="y")
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)
     seaborn.despine(ax=axes, left=True)
 
 
+def _share_scales(rows: np.ndarray) -> None:
+    """Give all models' bars one width, and their costs one scale from nil."""
+    last = max(axes.get_xticks()[-1] for axes in rows[:, 0])
+    highest = max((axes.dataLim.x1 for axes in rows[:, 1] if axes.has_data()), default=1.0)
+    for bars, costs in rows:
+        bars.set_xlim(-_BAR, last + _BAR)
+        costs.set_xlim(0, 1.05 * highest)
+        costs.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+
+
 def _key(figure: Figure) -> None:
-    style_: dict[str, Any] = {"loc": "outside upper center", "handlelength": 1.0}
     figure.legend(
         [Patch(color=colour, lw=0) for colour in _COLOURS.values()],
         [TERM_TITLES[term] for term in _COLOURS],
         ncols=len(_COLOURS),
         columnspacing=1.4,
         borderpad=0.1,
-        **style_,
+        handlelength=1.0,
+        loc="outside upper center",
     )

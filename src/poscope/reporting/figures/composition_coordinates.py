@@ -20,7 +20,6 @@ _PANELS = (
 _CORRELATION = 2  # its place in there
 _HALF = 0.5
 _MARKERS = ("o", "s", "^", "D", "v")
-_ROOM = 0.5  # of a row, for several lengths
 
 
 def draw(
@@ -33,7 +32,7 @@ def draw(
     """Draw the share of moving coordinates, the words' variance in them, and the correlation of both variances.
 
     Filled marks are the tables as they are. Hollow ones are what they would be if axes meant nothing: the mean of the
-    table rotated at random, and for the words' variance the share of the coordinates. Lengths have markers of their own.
+    table rotated at random, and for the words' variance the share of the coordinates. Each length has its marker.
 
     Args:
         inputs: the table `composition`, as CSV.
@@ -76,12 +75,12 @@ def _draw_row(
 ) -> None:
     parts = sorted(_parts(found, name), key=_length)
     drawn = False
-    for part, shift in zip(parts, _shifts(len(parts)), strict=True):
+    for part, y in zip(parts, dots.places(row, len(parts)), strict=True):
         # The control below: where nothing differs, both are in one place.
         for metric, filled in zip(metrics[::-1], (False, True), strict=True):
             value = found.value(name, part, metric)
             marker = markers[_length(part)]
-            dots.dot(axes, row + shift, value, colour=colour, marker=marker, filled=filled)
+            dots.dot(axes, y, value, colour=colour, marker=marker, filled=filled)
             drawn |= value.mean is not None
     if not drawn:
         style.mark_undefined(axes, y=row, word="no words")
@@ -94,15 +93,9 @@ def _finish(axes: Axes, place: int) -> None:
         axes.set_xlim(-min(bound, 1.05), min(bound, 1.05))
         axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
         return
-    axes.set_xlim(-0.03, 1.03)
+    axes.set_xlim(-0.08, 1.08)  # ticks of neighbouring panels do not touch
     axes.set_xticks([0, 0.5, 1])
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
-
-
-def _shifts(count: int) -> list[float]:
-    """Where marks of one row stand about its middle."""
-    ends = _ROOM * (count - 1) / (2 * count)
-    return [float(shift) for shift in np.linspace(-ends, ends, count)]
 
 
 def _parts(found: Analysed, name: str) -> list[str]:

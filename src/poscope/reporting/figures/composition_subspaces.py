@@ -17,7 +17,6 @@ _DIFFERS = 0.05
 _NORMAL_95 = 1.96
 _CONTROL: dict[str, Any] = {"color": style.PALE, "lw": 5, "solid_capstyle": "butt", "zorder": 1}
 _EXPECTED: dict[str, Any] = {"color": style.GREY, "marker": "|", "ls": "", "ms": 8, "mew": 1.2}
-_ROOM = 0.5  # of a row, for several parts
 
 
 def draw(
@@ -57,11 +56,11 @@ def draw(
         for row, name in enumerate(found.names):
             colour = looks[name].colour
             shares = found.parts(name, "share ")
-            for part, y in zip(shares, _places(row, len(shares)), strict=True):
+            for part, y in zip(shares, dots.places(row, len(shares)), strict=True):
                 differs = p_values.get((name, part), np.nan) < _DIFFERS
                 _draw_overlap(overlaps, y, found, name, part, colour, differs)
             for part, marker, y in zip(
-                (_AS_THEY_ARE, _CENTRED), ("o", "s"), _places(row, 2), strict=True
+                (_AS_THEY_ARE, _CENTRED), ("o", "s"), dots.places(row, 2), strict=True
             ):
                 _draw_cosines(cosines, y, found, name, part, colour, marker)
         overlaps.set_xlim(-0.03, 1.03)
@@ -109,12 +108,6 @@ def _draw_control(axes: Axes, y: float, found: Analysed, name: str, part: str, m
     for row in frame[mine].to_dict("records"):
         reach = _NORMAL_95 * row["sd"]
         axes.plot([row["mean"] - reach, row["mean"] + reach], [y, y], **_CONTROL)
-
-
-def _places(row: int, count: int) -> list[float]:
-    """Where several parts of one row stand."""
-    ends = _ROOM * (count - 1) / (2 * count) if count else 0.0
-    return [float(row + shift) for shift in np.linspace(-ends, ends, count)]
 
 
 def _key(figure: Figure) -> None:

@@ -69,7 +69,7 @@ def draw(
         row_height_in=row_height_in,
         columns=columns,
         finish=finish,
-        x_label="test examples or tokens; in grey: thousands of parameters",
+        x_label="score on test data; in grey: thousands of parameters",
         key=lambda figure: reference_key(figure, scores, labels),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,6 +13,7 @@ from poscope.reporting.figures import style
 from poscope.reporting.figures.data import Value
 
 _MARKER: dict[str, Any] = {"ls": "", "ms": 5, "mew": 1.1}
+_SHARED = 0.7  # of a row, by several marks
 _CHANCE: dict[str, Any] = {"color": style.GREY, "ls": (0, (2, 1.5)), "lw": 0.9}
 
 
@@ -49,6 +51,12 @@ def dot(axes: Axes, y: float, value: Value, *, colour: str, marker: str, filled:
     axes.plot(
         [value.mean], [y], marker=marker, mfc=face, mec=colour, zorder=4, clip_on=False, **_MARKER
     )
+
+
+def places(row: int, count: int) -> list[float]:
+    """Heights at which several marks of one row stand, about its middle."""
+    end = _SHARED * (count - 1) / (2 * max(1, count))
+    return [float(row + shift) for shift in np.linspace(-end, end, count)]
 
 
 def chance(axes: Axes, value: float, row: int | None = None) -> None:
