@@ -39,6 +39,8 @@ LABELS = {
 HEADS = 3
 CAPTIONS = Path(__file__).resolve().parents[2] / "workflow" / "report"
 
+EXPERIMENTS = ("classification", "language_modeling")
+
 
 def figure(
     metric: str, part: str, mean: float | None, half: float | None = None, n: int = 1
@@ -159,7 +161,10 @@ class Study:
     def table(self, reference: str | None = "added") -> pd.DataFrame:
         """The table of all that was written."""
         return composition_table(
-            self.analyses, self.classification, self.language_modeling, reference=reference
+            self.analyses,
+            self.classification,
+            self.language_modeling,
+            references={} if reference is None else dict.fromkeys(EXPERIMENTS, reference),
         )
 
     def _cell(self, experiment: str, task: str, encoding: str, seed: int, columns: Any) -> Path:
@@ -292,19 +297,21 @@ def test_a_cell_without_enough_examples_has_no_parameters(empty):
 
 
 def test_parts_of_the_study_may_be_absent(study):
-    assert set(composition_table(study.analyses, [], [], reference=None)["analysis"]) == {
+    assert set(composition_table(study.analyses, [], [], references={})["analysis"]) == {
         *("identity", "coordinates", "subspaces", "attention_terms")
     }
-    trained = composition_table([], [], study.language_modeling, reference="added")
+    trained = composition_table(
+        [], [], study.language_modeling, references={"language_modeling": "added"}
+    )
     assert set(trained["metric"]) == {"perplexity", "parameters"}
     with pytest.raises(PoscopeError, match="nothing to gather"):
-        composition_table([], [], [], reference=None)
+        composition_table([], [], [], references={})
 
 
 def test_unusable_files_are_named(empty):
     path = empty.analyse("identity", "bert", analysed("identity", "bert"))
     with pytest.raises(PoscopeError, match="are both identity of bert"):
-        composition_table([path, path], [], [], reference=None)
+        composition_table([path, path], [], [], references={})
     for content in ("{", "[]", '{"analysis": "identity", "model": "b", "figures": []}'):
         path.write_text(content)
         with pytest.raises(PoscopeError, match=r"bert\.json is no result of an analysis"):

@@ -37,8 +37,8 @@ class Subspaces(Section):
 
     share: Share = 0.9
     """Of the variance, that a subspace holds."""
-    draws: int = Field(default=100, ge=2)
-    """Random rotations to compare with."""
+    draws: int = Field(default=400, ge=2)
+    """Random rotations to compare with; the smallest p value is 1 / (draws + 1)."""
     pairs: PositiveInt = 20000
     """Pairs of a word and a position whose cosine is taken."""
     seed: int = Field(default=0, ge=0)
@@ -56,8 +56,8 @@ class AttentionTerms(Section):
     """Tokens in the longest."""
     centred: bool = True
     """Whether what all words, and all positions, have in common counts as a constant."""
-    resamples: PositiveInt = 1000
-    """Of the sentences, for intervals."""
+    draws: PositiveInt = 1000
+    """Resamples of sentences, for intervals."""
     seed: int = Field(default=0, ge=0)
     """Of the choice and of resamples."""
 

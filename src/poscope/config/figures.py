@@ -103,8 +103,8 @@ class AlongPretraining(Figure):
 class Terms(Figure):
     """The four terms of first-layer attention, by head."""
 
-    height_in: PositiveFloat = 2.2
-    """Height of a row of panels in inches."""
+    height_in: PositiveFloat = 1.5
+    """Height of a row of panels in inches: one for each model."""
 
 
 class Figures(Section):
@@ -124,7 +124,7 @@ class Figures(Section):
     language_modeling_by_position: LanguageModelingByPosition = LanguageModelingByPosition()
     translation: Classification = Classification(columns=2)
     translation_by_length: ClassificationByLength = ClassificationByLength(columns=2)
-    composition_coordinates: Dots = Dots()
-    composition_subspaces: Dots = Dots(row_height_in=0.3)
+    composition_coordinates: Dots = Dots(row_height_in=0.36)
+    composition_subspaces: Dots = Dots(row_height_in=0.36)
     composition_attention_terms: Terms = Terms()
     composition_training: Classification = Classification(columns=3)

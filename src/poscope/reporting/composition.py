@@ -71,7 +71,7 @@ def composition_table(
     classification: Sequence[PathLike],
     language_modeling: Sequence[PathLike],
     *,
-    reference: str | None,
+    references: Mapping[str, str],
 ) -> pd.DataFrame:
     """Gather the analyses of words and positions, and networks trained with either put together in other ways.
 
@@ -83,7 +83,8 @@ def composition_table(
         analyses: JSON files of `poscope.composition.runner`, in the order of the rows.
         classification: `metrics.json` of cells trained on all lengths.
         language_modeling: `metrics.json` of cells.
-        reference: the encoding that all others are compared with; None compares nothing.
+        references: by experiment, `classification` or `language_modeling`, the encoding that its others are compared
+            with; where there is none, nothing is compared.
 
     Returns:
         Columns `COLUMNS`. Of an analysis, one row for each model, part and metric, with an empty mean and n = 0 where a
@@ -102,11 +103,13 @@ def composition_table(
         )
     rows = _analysed(analyses)
     if classification:
+        reference = references.get("classification")
         classified = classifiers.gather(classification)
         frame = classifiers.classification_table(classified, reference=reference)
         cells = [run.cell for runs in classified.values() for run in runs]
         rows += _trained(frame, cells, reference)
     if language_modeling:
+        reference = references.get("language_modeling")
         modelled = language_models.gather(language_modeling)
         frame = language_models.language_modeling_table(modelled, reference=reference, forms={})
         cells = [run.cell for runs in modelled.values() for run in runs]

@@ -58,7 +58,7 @@ def draw(
             _draw_costs(costs, found, name)
         _share_scales(rows)
         rows[-1, 0].set_xlabel("head")
-        rows[-1, 1].set_xlabel("total variation distance")
+        rows[-1, 1].set_xlabel("total variation")
         rows[0, 1].set_title("Without the term")
         figure.supylabel("share of the logits' variance", fontsize=style.TEXT_POINTS)
         _key(figure)
