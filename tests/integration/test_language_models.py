@@ -53,7 +53,7 @@ def test_another_number_of_epochs_reruns_that_task_s_cells_alone(language_models
 
 def test_another_factor_reruns_the_skipped_encoding_alone(language_models: Project):
     def change(study):
-        study["encodings"] = {"lm_sinusoid_skip": {"factor": 3}}
+        study["encodings"]["lm_sinusoid_skip"] = {"factor": 3}
 
     assert planned_after(language_models, change) == END | TABLES | {
         ("train_language_model", "lm_sinusoid_skip", "0", task) for task in ("page_mlm", "page_clm")
@@ -119,4 +119,33 @@ def test_all_cells_are_in_one_file(language_models: Project):
     cells = pd.read_parquet(language_models.folder / "results/cells.parquet")
     assert set(cells["experiment"]) == {"pretraining", "language_modeling"}
     assert set(cells["metric"]) == {"perplexity", "loss"}
-    assert len(cells) == 2 * (2 * 3 + 2)
+    assert len(cells) == 2 * (2 * 3 + 1 + 2)
+
+
+def test_another_width_of_positions_reruns_the_encoding_that_is_compared(language_models: Project):
+    def change(study):
+        study["encodings"]["lm_sinusoid_concat"] = {"position_dim": 6}
+
+    figures = ("coordinates", "subspaces", "attention_terms", "training")
+    assert planned_after(language_models, change) == END | {
+        ("train_language_model", "lm_sinusoid_concat", "0", "page_mlm"),
+        ("composition_table",),
+        *(("draw_composition_figure", f"composition_{name}") for name in figures),
+    }
+
+
+def test_analyses_look_at_every_model_that_has_what_they_need(language_models: Project):
+    table = pd.read_csv(language_models.folder / "results/tables/composition.csv")
+    subjects = table.groupby("analysis")["subject"].agg(lambda each: sorted(set(each))).to_dict()
+    pretrained = ["tiny_clm", "tiny_mlm"]
+    assert subjects == {
+        "identity": pretrained,
+        "coordinates": ["sinusoid", *pretrained],
+        "subspaces": pretrained,
+        "attention_terms": pretrained,
+        "training": ["lm_sinusoid", "lm_sinusoid_concat"],
+    }
+    shares = table[
+        table["metric"].str.startswith("variance_share") & (table["part"] == "all heads")
+    ]
+    assert shares.groupby("subject")["mean"].sum().to_numpy() == pytest.approx([1, 1])

@@ -103,9 +103,11 @@ LANGUAGE_STUDY = {
         },
     },
     "tasks": {"page_mlm": _language_task("mlm"), "page_clm": _language_task("clm")},
+    "encodings": {"lm_sinusoid_concat": {"position_dim": 4}},
     "probes": SMALL_PROBES,
+    "composition": {"subspaces": {"draws": 20}, "attention_terms": {"sentences": 8}},
     "study": {
-        "experiments": ["probes", "pretraining", "language_modeling"],
+        "experiments": ["probes", "pretraining", "language_modeling", "composition"],
         "models": ["sinusoid", "tiny_mlm", "tiny_clm"],
         "reference": "sinusoid",
         "pretraining": {"models": ["tiny_mlm", "tiny_clm"], "seeds": 1, "reference": "tiny_mlm"},
@@ -114,6 +116,16 @@ LANGUAGE_STUDY = {
             "encodings": ["lm_sinusoid", "lm_sinusoid_skip", "lm_learned"],
             "seeds": 1,
             "reference": "lm_sinusoid",
+        },
+        "composition": {
+            "models": ["sinusoid", "tiny_mlm", "tiny_clm"],
+            "classification": None,
+            "language_modeling": {
+                "tasks": ["page_mlm"],
+                "encodings": ["lm_sinusoid", "lm_sinusoid_concat"],
+                "seeds": 1,
+                "reference": "lm_sinusoid",
+            },
         },
     },
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from poscope.reporting.composition_layout import blocks
+from poscope.reporting.composition_layout import blocks, called_alike
 from poscope.reporting.labels import MetricLabel, describe
 from poscope.reporting.notes import (
     DAGGER,
@@ -92,7 +92,11 @@ def reader_tables(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[Reader
     if "analysis" not in frame.columns:
         return [reader_table(frame, labels)]
     tables = [
-        replace(reader_table(block.frame, labels), name=block.name, title=block.title)
+        replace(
+            reader_table(called_alike(block.frame, labels), labels),
+            name=block.name,
+            title=block.title,
+        )
         for block in blocks(frame)
     ]
     if tables:

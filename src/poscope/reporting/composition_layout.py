@@ -1,6 +1,6 @@
 """How the table of the composition study is laid out for reading: a block of headline figures for each question."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -126,3 +126,15 @@ def blocks(frame: pd.DataFrame) -> Iterator[Block]:
         parts = set(mine["part"]) if "part" not in layout.keys else set()
         title = f"{layout.title}, {parts.pop()}" if len(parts) == 1 else layout.title
         yield Block(layout.name, title, mine.drop(columns="analysis").rename(columns=layout.keys))
+
+
+def called_alike(frame: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    """Encodings under their labels: each experiment has encodings of its own, that combine in the same ways."""
+    columns = [name for name in ("encoding", "reference") if name in frame.columns]
+    names = {
+        name: labels.get(name, name)
+        for column in columns
+        for name in set(frame[column])
+        if "encoding" in columns
+    }
+    return frame.replace(dict.fromkeys(columns, names)) if names else frame

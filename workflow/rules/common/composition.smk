@@ -109,6 +109,17 @@ def composition_predictions(experiment):
     ]
 
 
+def way_label(name, names):
+    """How an encoding is called among others: by its way of combining, where it is the one of that way and only adds."""
+    ways = [getattr(CONFIG.encodings[other], "combine", "sum") for other in names]
+    own = getattr(CONFIG.encodings[name], "combine", "sum")
+    return (
+        "Sum"
+        if own == "sum" and ways.count("sum") == 1
+        else CONFIG.encoding_label(name)
+    )
+
+
 def composition_labels():
     """Display labels of the study's models and encodings, then of its tasks."""
     study = CONFIG.study.composition
@@ -117,7 +128,7 @@ def composition_labels():
     return {
         **{name: CONFIG.models[name].label or name for name in study.models},
         **{
-            name: CONFIG.encoding_label(name)
+            name: way_label(name, each.encodings)
             for each in comparisons()
             for name in each.encodings
         },

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from poscope.reporting.composition_layout import called_alike
 from poscope.reporting.figures import style
 from poscope.reporting.figures.composed import read_composition
 from poscope.reporting.figures.data import in_study_order
@@ -46,6 +47,9 @@ def draw(
     """
     frame = read_composition(inputs, "training")
     frame = frame.rename(columns={"subject": "encoding", "part": "task"})
+    order = list(dict.fromkeys(in_study_order(dict.fromkeys(frame["encoding"]), labels)))
+    frame = called_alike(frame, labels)
+    labels = {**labels, **{labels[name]: labels[name] for name in order}}
     sizes = frame[frame["metric"] == "parameters"].set_index(["task", "encoding"])["mean"]
     scores = frame[frame["metric"].isin(_FINISH)]
     names = list(in_study_order(dict.fromkeys(scores["encoding"]), labels))
