@@ -101,38 +101,43 @@ def in_words(settings):
     return ", ".join(f"{key} {value}" for key, value in settings.items())
 
 
+def probe_facts():
+    """By table of a probe, its settings and the digest of its code."""
+    return {
+        name: {
+            "probe": probe,
+            "settings": in_words(fragment(getattr(CONFIG.probes, probe))),
+            "code": probe_code(probe),
+        }
+        for name, probe in PROBE_TABLES.items()
+    }
+
+
+def cell_facts(tables, cells, script):
+    """By table of cells, how many they are and the digest of the code that trains one."""
+    facts = {"cells": str(len(cells)), "code of a cell": code(script)}
+    return dict.fromkeys(tables, facts)
+
+
 def table_facts():
-    """By table, what its figures were made with: the probe's settings and the digest of its code."""
-    return (
-        {
-            name: {
-                "probe": probe,
-                "settings": in_words(fragment(getattr(CONFIG.probes, probe))),
-                "code": probe_code(probe),
-            }
-            for name, probe in PROBE_TABLES.items()
-        }
-        | {
-            name: {
-                "cells": str(len(classification_cells(table_buckets(name)))),
-                "code of a cell": code("train_classifier.py"),
-            }
-            for name in CLASSIFICATION_TABLES
-        }
-        | {
-            name: {
-                "cells": str(len(language_modeling_cells())),
-                "code of a cell": code("train_language_model.py"),
-            }
-            for name in LANGUAGE_TABLES
-        }
-        | {
-            "pretraining": {
-                "cells": str(len(pretraining_runs())),
-                "code of a cell": code("pretrain.py"),
-            }
-        }
-    )
+    """By table, what its figures were made with."""
+    by_length = ["classification", "classification_by_length"]
+    matrix = ["classification_length_matrix"]
+    trained_on_all = classification_cells(table_buckets("classification"))
+    return {
+        **probe_facts(),
+        **cell_facts(["pretraining"], pretraining_runs(), "pretrain.py"),
+        **cell_facts(by_length, trained_on_all, "train_classifier.py"),
+        **cell_facts(matrix, classification_cells(), "train_classifier.py"),
+        **cell_facts(
+            LANGUAGE_TABLES, language_modeling_cells(), "train_language_model.py"
+        ),
+        **cell_facts(TRANSLATION_TABLES, translation_cells(), "train_translation.py"),
+        "composition": {
+            "analyses": str(len(composition_results())),
+            "code of an analysis": code("analyse_composition.py"),
+        },
+    }
 
 
 def figure_facts():
@@ -168,27 +173,41 @@ def study_in_short():
         "tasks": {
             name: fragment(CONFIG.tasks[name], "hours") for name in studied_tasks()
         },
+        "corpora": {name: fragment(CONFIG.corpora[name]) for name in studied_corpora()},
     }
 
 
 def studied_tasks():
     """The tasks of the study's experiments."""
-    return [
+    names = [
         name
         for experiment in ("classification", "language_modeling", "translation")
         if reported(experiment)
         for name in getattr(CONFIG.study, experiment).tasks
     ]
+    if reported("composition"):
+        names += [name for each in comparisons() for name in each.tasks]
+    return list(dict.fromkeys(names))
+
+
+def studied_corpora():
+    """The corpora that the study's models and tasks read."""
+    readers = [CONFIG.tasks[name] for name in studied_tasks()]
+    if reported("pretraining"):
+        readers += [CONFIG.models[name] for name in CONFIG.study.pretraining.models]
+    return sorted({reader.corpus for reader in readers if hasattr(reader, "corpus")})
 
 
 def control_tasks():
     """The study's control tasks, with the grammar that says what must come out."""
-    tasks = {name: CONFIG.tasks[name] for name in studied_tasks()}
-    return {
-        name: task.data.grammar
-        for name, task in tasks.items()
-        if getattr(task, "control", False)
-    }
+    judged = [
+        name
+        for experiment in ("classification", "translation")
+        if reported(experiment)
+        for name in getattr(CONFIG.study, experiment).tasks
+    ]
+    tasks = {name: CONFIG.tasks[name] for name in judged}
+    return {name: task.data.grammar for name, task in tasks.items() if task.control}
 
 
 def without_positions():
