@@ -15,7 +15,10 @@ from poscope.tables.position_table import read_position_table
 
 PathLike = str | os.PathLike[str]
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
+_PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "torch", "transformers", "tokenizers", "sacrebleu"),
+    *("pandas", "matplotlib", "snakemake"),
+)
 
 
 def table_entries(
