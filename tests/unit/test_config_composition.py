@@ -29,8 +29,9 @@ MINIMAL = {
         },
     },
     "study": {
-        "experiments": ["composition"],
+        "experiments": ["composition", "translation"],
         "models": ["sinusoid"],
+        "translation": {"tasks": ["swap"], "pairs": ["plain--plain"]},
         "composition": {
             "models": ["sinusoid"],
             "classification": {
@@ -112,3 +113,10 @@ def test_a_study_compares_encodings_that_differ_in_how_they_are_combined():
 )
 def test_each_fault_reads_as_a_sentence(path, value, expected):
     assert fault(path, value) == expected
+
+
+def test_an_experiment_that_does_not_run_need_not_fit():
+    raw = copy.deepcopy(MINIMAL)
+    raw["study"]["experiments"] = ["translation"]
+    raw["tasks"]["order"]["training"] = {"dim": 8, "heads": 2}
+    assert load_config(raw).tasks["order"].training.dim == 8

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from poscope.config.classification import ClassificationTask
 from poscope.config.language_modeling import LanguageModelingTask
-from poscope.config.study import Config
+from poscope.config.study import ClassificationStudy, Comparison, Config, LanguageModelingStudy
 
 
 def combination_faults(config: Config) -> Iterator[str]:
@@ -28,7 +28,7 @@ def combination_faults(config: Config) -> Iterator[str]:
 
 
 def _translation_faults(config: Config) -> Iterator[str]:
-    study = config.study.translation
+    study = config.study.translation if "translation" in config.study.experiments else None
     for pair in study.pairs if study else []:
         for name in pair.split("--"):
             combine = getattr(config.encodings[name], "combine", "sum")
@@ -39,19 +39,22 @@ def _translation_faults(config: Config) -> Iterator[str]:
 
 
 def _meetings(config: Config) -> Iterator[tuple[str, str, str]]:
-    """Where a task meets an encoding: the path of the encodings, the task, the encoding."""
+    """Where a task meets an encoding in an experiment that runs: path of the encodings, task, encoding."""
     study = config.study
-    composition = study.composition
-    found = {
-        "study.classification": study.classification,
-        "study.language_modeling": study.language_modeling,
-        "study.composition.classification": composition and composition.classification,
-        "study.composition.language_modeling": composition and composition.language_modeling,
+    found: dict[str, ClassificationStudy | LanguageModelingStudy | Comparison | None] = {
+        "classification": study.classification,
+        "language_modeling": study.language_modeling,
     }
+    if study.composition is not None:
+        found["composition.classification"] = study.composition.classification
+        found["composition.language_modeling"] = study.composition.language_modeling
     for here, section in found.items():
-        for task in section.tasks if section else []:
-            for name in section.encodings if section else []:
-                yield f"{here}.encodings", task, name
+        # An overlay that changes a task need not mend experiments that it does not run.
+        if section is None or here.split(".")[0] not in study.experiments:
+            continue
+        for task in section.tasks:
+            for name in section.encodings:
+                yield f"study.{here}.encodings", task, name
 
 
 def _sizes(config: Config, name: str) -> tuple[int, int]:
