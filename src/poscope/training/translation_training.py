@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from poscope.evaluation.classification import ALL
-from poscope.evaluation.translation import BucketScores, score, scores_by_bucket
+from poscope.evaluation.translation import BucketScores, corpus_bleu, scores_by_bucket
 from poscope.models.translation import TranslationModel
 from poscope.training.checkpoints import CheckpointStore
 from poscope.training.devices import Device
@@ -104,10 +104,9 @@ def _make_task(cell: TranslationCell, place: torch.device) -> TranslationTask:
     def bleu() -> float:
         decoding = settings.selection_decoding()
         decoded = translate(model, held_out.sources, decoding, data.tokenizer_path)
-        found = score(
+        return corpus_bleu(
             decoded.texts, references, tokenize=settings.tokenize, lowercase=settings.lowercase
         )
-        return found.bleu
 
     by_bleu = settings.selection_metric == "bleu"
     references = [one_line(text) for text in validation.references] if by_bleu else []

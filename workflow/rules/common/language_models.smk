@@ -190,14 +190,6 @@ def language_modeling_labels():
     }
 
 
-def objectives():
-    """Task of the study → `mlm` or `clm`."""
-    study = CONFIG.study.language_modeling
-    return {
-        name: CONFIG.tasks[name].objective for name in (study.tasks if study else [])
-    }
-
-
 def language_modeling_targets():
     """Everything that the experiment `language_modeling` yields."""
     return [
