@@ -142,15 +142,28 @@ def build_formula(name: str, **arguments: float | None) -> PositionTable:
     return PositionTable(values, metadata)
 
 
-def _interleaved(positions: int, dim: int) -> np.ndarray:
-    _require_positive(positions=positions, dim=dim)
-    _require_multiple(dim, 2, "sinusoid")
+def waves(places: np.ndarray, dim: int) -> np.ndarray:
+    """Sines and cosines of places on a line, interleaved as in `sinusoid`.
+
+    Args:
+        places: shape (positions,); 0, 1, 2, … give `sinusoid`.
+        dim: even.
+
+    Returns:
+        float64, shape (positions, dim).
+    """
     exponents = np.arange(0, dim, 2) / dim
-    angles = np.arange(positions)[:, None] / _LONGEST_TIMESCALE**exponents  # (positions, dim / 2)
-    table = np.empty((positions, dim))
+    angles = places[:, None] / _LONGEST_TIMESCALE**exponents  # (positions, dim / 2)
+    table = np.empty((len(places), dim))
     table[:, 0::2] = np.sin(angles)
     table[:, 1::2] = np.cos(angles)
     return table
+
+
+def _interleaved(positions: int, dim: int) -> np.ndarray:
+    _require_positive(positions=positions, dim=dim)
+    _require_multiple(dim, 2, "sinusoid")
+    return waves(np.arange(positions), dim)
 
 
 def _rounded(table: np.ndarray) -> np.ndarray:
