@@ -21,6 +21,7 @@ include: "workflow/rules/classification.smk"
 include: "workflow/rules/language_modeling.smk"
 include: "workflow/rules/translation.smk"
 include: "workflow/rules/composition.smk"
+include: "workflow/rules/initialization.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -32,6 +33,7 @@ localrules:
     language_modeling,
     translation,
     composition,
+    initialization,
 
 
 rule all:
@@ -43,6 +45,7 @@ rule all:
             for target in EXPERIMENT_TARGETS[name]()
         ],
         "results/cells.parquet" if study_metrics() else [],
+        "results/claims.md",
         "results/report.html",
     message:
         "The study is complete: open results/report.html"
@@ -88,3 +91,10 @@ rule composition:
         EXPERIMENT_TARGETS["composition"](),
     message:
         "How words and positions are composed is analysed: see results/tables and results/figures"
+
+
+rule initialization:
+    input:
+        EXPERIMENT_TARGETS["initialization"](),
+    message:
+        "Every network on tokens in space is trained: see results/tables and results/figures"

@@ -20,6 +20,7 @@ from tests.support.projects import (
     Project,
     new_language_project,
     new_project,
+    new_series_project,
 )
 
 
@@ -71,6 +72,15 @@ def translators(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Pro
     """A small study of translation, run to its end. Not to be changed for good."""
     folder = tmp_path_factory.mktemp("translators") / "poscope"
     project = new_project(folder, hub.endpoint, TRANSLATION_STUDY)
+    done = project.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    return project
+
+
+@pytest.fixture(scope="session")
+def arranged(tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Project:
+    """A small study of tokens in space, run to its end. Not to be changed for good."""
+    project = new_series_project(tmp_path_factory.mktemp("arranged") / "poscope", hub.endpoint)
     done = project.run()
     assert done.returncode == 0, done.stdout + done.stderr
     return project

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from math import dist
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,65 @@ TRANSLATION_STUDY = {
     },
 }
 
+# Puzzles, a simulated network and three people's series, which `new_series_project` writes, for two passes.
+_TINY = {
+    "network": {"dim": 16, "layers": 2, "feed_forward": 16},
+    "training": {"epochs": 2, "evaluation_epochs": 1, "learning_rate": 0.01, "batch_size": 16},
+}
+INITIALIZATION_STUDY = {
+    "models": {"sinusoid": {"positions": 64, "dim": 16}},
+    "tasks": {
+        "grids": {
+            "experiment": "initialization",
+            "data": {
+                **{"source": "puzzles", "side": 3, "per_complexity": 40, "vectors": [1, 2]},
+                **{"heldout": 20, "distance": 0.1},
+            },
+            **copy.deepcopy(_TINY),
+        },
+        "nodes": {
+            "experiment": "initialization",
+            "data": {
+                **{"source": "network", "nodes": 6, "modules": 2, "samples": 30},
+                **{"runs": 2, "folds": 2, "discard": 10, "every": 2},
+            },
+            **copy.deepcopy(_TINY),
+        },
+        "people": {
+            "experiment": "initialization",
+            "data": {
+                **{"source": "series_files", "folds": 2},
+                "series": [{"path": f"person{number}.csv"} for number in range(3)],
+                "fibre_lengths": {"path": "lengths.csv"},
+            },
+            **copy.deepcopy(_TINY),
+        },
+    },
+    "interpretation": {"permutations": 20},
+    "study": {
+        "experiments": ["initialization"],
+        "models": ["sinusoid"],
+        "reference": "sinusoid",
+        "initialization": {
+            "latin_square": {
+                "tasks": ["grids"],
+                "encodings": ["learned_0_2", "sinusoid_2d", "no_positions"],
+                **{"seeds": 2, "seeds_per_block": 2, "reference": "learned_0_2"},
+            },
+            "network": {
+                "tasks": ["nodes"],
+                "encodings": ["learned_0_2", "relative"],
+                **{"seeds": 2, "seeds_per_block": 1, "reference": "learned_0_2"},
+            },
+            "fmri": {
+                "tasks": ["people"],
+                "encodings": ["learned_0_2", "sinusoid_3d"],
+                **{"seeds": 2, "seeds_per_block": 2, "reference": "learned_0_2"},
+            },
+        },
+    },
+}
+
 
 @dataclass(frozen=True)
 class Project:
@@ -229,6 +289,22 @@ def new_language_project(folder: Path, hub: str) -> Project:
     lines = [" ".join(generator.choices(words, k=12)) + "." for _ in range(600)]
     (folder / "page.txt").write_text("\n".join(lines) + "\n")
     return project
+
+
+def new_series_project(folder: Path, hub: str) -> Project:
+    """A copy of the checkout with the study of tokens in space, and the series and fibre lengths that it reads."""
+    project = new_project(folder, hub, INITIALIZATION_STUDY)
+    generator = random.Random(0)
+    places = [[generator.random() * 100 for _ in range(3)] for _ in range(5)]
+    for number in range(3):
+        rows = [[generator.gauss(0, 1) for _ in range(20)] for _ in places]
+        _write_csv(folder / f"person{number}.csv", rows)
+    _write_csv(folder / "lengths.csv", [[dist(one, other) for other in places] for one in places])
+    return project
+
+
+def _write_csv(path: Path, rows: list[list[float]]) -> None:
+    path.write_text("".join(",".join(f"{each:.6f}" for each in row) + "\n" for row in rows))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -65,8 +65,8 @@ def test_an_unknown_key_is_refused_with_the_nearest_valid_one():
 def test_an_unknown_section_is_refused():
     (fault,) = faults(lambda raw: raw.update(modles={}))
     assert fault == (
-        "modles: unknown key; allowed: composition, corpora, encodings, figures, mirror, models, probes, study, tasks; "
-        "did you mean 'models'?"
+        "modles: unknown key; allowed: composition, corpora, encodings, figures, interpretation, mirror, models, "
+        "probes, study, tasks; did you mean 'models'?"
     )
 
 
@@ -207,6 +207,6 @@ def test_a_probe_takes_exactly_the_settings_that_the_config_knows(name):
 @pytest.mark.parametrize("name", sorted(load_config(MINIMAL).figures.model_dump()))
 def test_a_figure_takes_exactly_the_settings_that_the_config_knows(name):
     module = importlib.import_module(f"poscope.reporting.figures.{name}")
-    wanted = set(inspect.signature(module.draw).parameters) - {"inputs", "labels"}
+    wanted = set(inspect.signature(module.draw).parameters) - {"inputs", "labels", "sds"}
     known = set(type(getattr(load_config(MINIMAL).figures, name)).model_fields) - {"dpi"}
     assert wanted == known

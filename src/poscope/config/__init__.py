@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from poscope.config.cross_checks import cross_checks
 from poscope.config.faults import sentences
+from poscope.config.placements import placement_faults
 from poscope.config.study import Config
 from poscope.config.widths import combination_faults
 from poscope.errors import ConfigError
@@ -27,7 +28,7 @@ def load_config(raw: dict[str, Any]) -> Config:
         faults.extend(sentences(error, Config))
     faults.extend(fault for fault in cross_checks(raw) if fault not in faults)
     if config is not None and not faults:
-        faults.extend(dict.fromkeys(combination_faults(config)))
+        faults.extend(dict.fromkeys([*combination_faults(config), *placement_faults(config)]))
     if faults or config is None:
         listed = "\n".join(f"  - {fault}" for fault in faults)
         count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"

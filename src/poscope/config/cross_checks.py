@@ -28,6 +28,7 @@ def cross_checks(raw: dict[str, object]) -> Iterator[str]:
     yield from _translation_checks(raw, study)
     yield from _composition_checks(raw, study)
     yield from _pretraining_checks(raw, study)
+    yield from _initialization_checks(raw, study)
 
 
 def _encoding_checks(raw: dict[str, object], tables: list[str]) -> Iterator[str]:
@@ -125,6 +126,19 @@ def _composition_checks(raw: dict[str, object], study: dict[str, object]) -> Ite
         if isinstance(compared, dict):
             yield from _cell_checks(raw, compared, experiment, f"{here}.{experiment}")
             yield from _reference_checks(compared, f"{here}.{experiment}")
+
+
+def _initialization_checks(raw: dict[str, object], study: dict[str, object]) -> Iterator[str]:
+    chosen = study.get("initialization")
+    families = chosen if isinstance(chosen, dict) else {}
+    if not any(isinstance(section, dict) for section in families.values()):
+        yield from _missing(study, "initialization", "tasks and encodings by family")
+        return
+    for family, section in families.items():
+        if isinstance(section, dict):
+            here = f"study.initialization.{family}"
+            yield from _cell_checks(raw, section, "initialization", here)
+            yield from _reference_checks(section, here)
 
 
 def _pretraining_checks(raw: dict[str, object], study: dict[str, object]) -> Iterator[str]:

@@ -77,4 +77,61 @@ class ZerosEncoding(AnyEncodingSection):
     """What it is made from."""
 
 
-AnyEncoding = Annotated[TableEncoding | RandomEncoding | ZerosEncoding, Field(discriminator="kind")]
+class UniformEncoding(AnyEncodingSection):
+    """Uniform numbers, drawn anew by each cell's seed; of the experiment `initialization`, as all that follow."""
+
+    kind: Literal["uniform"]
+    """What it is made from."""
+    sd: PositiveFloat = 1.0
+    """Standard deviation of the numbers, which lie within √3 times this."""
+    trainable: bool = True
+    """Whether it trains."""
+
+
+class SinusoidEncoding(AnyEncodingSection):
+    """Sines and cosines of where tokens lie in the task's own space."""
+
+    kind: Literal["sinusoid"]
+    """What it is made from."""
+    dimensions: Literal[1, 2, 3] = 1
+    """1: the token's number; 2 and 3: coordinates, each in an equal part of the width."""
+    trainable: bool = False
+    """Whether it trains."""
+
+
+class RotaryEncoding(AnyEncodingSection):
+    """Queries and keys are turned by the token's number (Su et al. 2021)."""
+
+    kind: Literal["rotary"]
+    """What it is made from."""
+
+
+class RelativeEncoding(AnyEncodingSection):
+    """Learned vectors for the distance of two tokens' numbers, in keys and values (Shaw et al. 2018)."""
+
+    kind: Literal["relative"]
+    """What it is made from."""
+    clip: PositiveInt | None = None
+    """Largest distance that has a vector of its own; nothing: all have."""
+    sd: PositiveFloat = 0.02
+    """Standard deviation of the vectors at the start."""
+
+
+class CausalEncoding(AnyEncodingSection):
+    """No positions, but each token attends only to those before it and itself."""
+
+    kind: Literal["causal"]
+    """What it is made from."""
+
+
+AnyEncoding = Annotated[
+    TableEncoding
+    | RandomEncoding
+    | ZerosEncoding
+    | UniformEncoding
+    | SinusoidEncoding
+    | RotaryEncoding
+    | RelativeEncoding
+    | CausalEncoding,
+    Field(discriminator="kind"),
+]

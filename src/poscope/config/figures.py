@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from poscope.config.base import Section
+from poscope.config.base import Name, Section
 
 Share = Annotated[float, Field(gt=0, lt=1)]
 
@@ -107,6 +107,33 @@ class Terms(Figure):
     """Height of a row of panels in inches: one for each model."""
 
 
+class BySigma(Figure):
+    """Accuracy by the standard deviation σ that learned tables start from (Ito et al.)."""
+
+    height_in: PositiveFloat = 2.6
+    """Height of a task's panels in inches, without the names of encodings below."""
+
+
+class Layouts(Figure):
+    """What tables hold of the true layout, by the standard deviation σ that they start from (Ito et al.)."""
+
+    height_in: PositiveFloat = 1.45
+    """Height of a task's panels in inches."""
+    metrics: list[Name] = Field(
+        default=["cka", "procrustes", "rsa", "silhouette", "moved"], min_length=1
+    )
+    """A panel for each; `silhouette`, `adjusted_rand` and `modularity` show all memberships that a task has."""
+
+
+class Maps(Figure):
+    """Similarity of a table's rows and attention, beside the truth (Ito et al.)."""
+
+    encodings: list[Name] | None = None
+    """Encodings that maps are drawn of; where absent the smallest and the largest σ, and the last fixed table."""
+    layer: PositiveInt = 1
+    """Layer whose attention is drawn."""
+
+
 class Figures(Section):
     """Settings of each figure by name."""
 
@@ -128,3 +155,8 @@ class Figures(Section):
     composition_subspaces: Dots = Dots(row_height_in=0.36)
     composition_attention_terms: Terms = Terms()
     composition_training: Classification = Classification(columns=3)
+    initialization_latin_square: BySigma = BySigma()
+    initialization_network: Classification = Classification(columns=2)
+    initialization_fmri: Classification = Classification(columns=2)
+    initialization_layouts: Layouts = Layouts()
+    initialization_maps: Maps = Maps()

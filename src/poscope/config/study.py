@@ -2,13 +2,14 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from poscope.config.base import Name, PairName, Section
 from poscope.config.composition import AnalysisName, Composition
 from poscope.config.corpora import Corpus
 from poscope.config.encodings import AnyEncoding
 from poscope.config.figures import Figures
+from poscope.config.interpretation import Interpretation
 from poscope.config.models import AnyModel, table_names
 from poscope.config.probes import Probes
 from poscope.config.tasks import AnyTask
@@ -20,6 +21,7 @@ Experiment = Literal[
     "language_modeling",
     "translation",
     "composition",
+    "initialization",
 ]
 ProbeName = Literal["absolute", "order", "distance", "similarity", "spectrum", "geometry"]
 
@@ -106,6 +108,37 @@ class CompositionStudy(Section):
     """Ways of combining, compared in language models."""
 
 
+class ArrangementStudy(Section):
+    """Which cells of one family of tasks run: every task with every encoding and seed."""
+
+    tasks: list[Name] = Field(min_length=1)
+    """Tasks of that family."""
+    encodings: list[Name] = Field(min_length=1)
+    """Encodings, in the order of tables and figures."""
+    seeds: int = Field(default=15, ge=1)
+    """Seeds of each cell: 0 … seeds - 1."""
+    seeds_per_block: PositiveInt = 5
+    """Seeds that train together in one process. `seeds` is a multiple of it, so that more leave blocks alone."""
+    reference: Name | None = None
+    """Encoding that all others are compared with."""
+
+
+class InitializationStudy(Section):
+    """Which cells of the experiment `initialization` run; an overlay leaves a family out by `null`."""
+
+    latin_square: ArrangementStudy | None = None
+    """Latin square puzzles."""
+    network: ArrangementStudy | None = None
+    """Nonlinear stochastic networks."""
+    fmri: ArrangementStudy | None = None
+    """Parcellated series of real brains."""
+
+    def families(self) -> dict[str, ArrangementStudy]:
+        """What runs, by family."""
+        found = {"latin_square": self.latin_square, "network": self.network, "fmri": self.fmri}
+        return {name: section for name, section in found.items() if section is not None}
+
+
 class Study(Section):
     """What runs. An overlay replaces these lists, so that it holds nothing that it does not name."""
 
@@ -128,6 +161,8 @@ class Study(Section):
     """Cells of the experiment `translation`."""
     composition: CompositionStudy | None = None
     """What the experiment `composition` looks at."""
+    initialization: InitializationStudy | None = None
+    """Cells of the experiment `initialization`."""
     reference: Name | None = None
     """Table that all others are compared with (`{model}`, or `{model}_encoder` of a model with two sides)."""
 
@@ -153,6 +188,8 @@ class Config(Section):
     """Settings of the probes."""
     composition: Composition = Composition()
     """Settings of the analyses of how words and positions are composed."""
+    interpretation: Interpretation = Interpretation()
+    """Settings of what is asked of learned tables and attention in the experiment `initialization`."""
     figures: Figures = Figures()
     """Settings of the figures; changing one redraws that figure and trains nothing."""
     study: Study

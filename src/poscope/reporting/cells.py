@@ -10,14 +10,15 @@ from typing import Any
 
 import pandas as pd
 
-from poscope.reporting.composition_layout import blocks, called_alike
+from poscope.reporting import initialization_layout
+from poscope.reporting.composition_layout import Block, blocks, called_alike
 from poscope.reporting.labels import MetricLabel, describe
 from poscope.reporting.notes import (
     DAGGER,
-    INSUFFICIENT,
     SIGNIFICANT,
     UNDEFINED,
     absence_notes,
+    nothing_found,
     table_notes,
     units_notes,
 )
@@ -25,6 +26,9 @@ from poscope.reporting.thinning import rows_to_read, thinning_notes
 
 Part = str | int
 """A value of a key column."""
+
+# Keys that have no column where all rows share one value.
+_SAID_ELSEWHERE = ("bucket", "part", "split", "condition", "epoch")
 
 
 @dataclass(frozen=True)
@@ -83,25 +87,31 @@ class ReaderTable:
 
 
 def reader_tables(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[ReaderTable]:
-    """Lay a tidy table out for reading: that of the composition study in blocks, all others as one table.
+    """Lay a tidy table out for reading: those of some studies in blocks, all others as one table.
 
     Args:
         frame: a tidy table; the columns before `metric` are its keys.
         labels: display labels of the keys' values; one without a label shows its name.
     """
-    if "analysis" not in frame.columns:
+    found = _blocks(frame, labels)
+    if found is None:
         return [reader_table(frame, labels)]
     tables = [
-        replace(
-            reader_table(called_alike(block.frame, labels), labels),
-            name=block.name,
-            title=block.title,
-        )
-        for block in blocks(frame)
+        replace(reader_table(block.frame, labels), name=block.name, title=block.title)
+        for block in found
     ]
     if tables:
         tables[-1] = replace(tables[-1], notes=(*tables[-1].notes, *thinning_notes(frame)))
     return tables
+
+
+def _blocks(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[Block] | None:
+    """The blocks of a table that is laid out in some; None for all others."""
+    if "analysis" in frame.columns:
+        return [replace(block, frame=called_alike(block.frame, labels)) for block in blocks(frame)]
+    if "layer" in frame.columns:
+        return list(initialization_layout.blocks(frame, labels))
+    return None
 
 
 def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
@@ -127,7 +137,7 @@ def reader_table(frame: pd.DataFrame, labels: Mapping[str, str]) -> ReaderTable:
     places = [
         place for part in parts for metric in metrics if (place := (part, metric)) in found_places
     ]
-    empty = UNDEFINED if spread is None else INSUFFICIENT
+    empty = nothing_found(frame)
     rows = [
         ReaderRow(
             tuple(_shown(part, name, labels) for part, name in zip(key, keys, strict=True)),
@@ -162,25 +172,28 @@ def _by_row(
 
 
 def _spread_key(frame: pd.DataFrame, keys: Sequence[str]) -> str | None:
-    """The key of a table of encodings whose values become columns: position or bucket of testing, else the task."""
+    """The key of a table of encodings whose values become columns.
+
+    That is the position, else the first of bucket of testing, condition and epoch that varies, else the task.
+    """
     if "encoding" not in keys:
         return None
     if "position" in keys:
         return "position"
-    buckets = [name for name in ("test_bucket", "bucket") if name in keys]
-    varied = [name for name in buckets if frame[name].nunique() > 1]
+    candidates = [name for name in ("test_bucket", "bucket", "condition", "epoch") if name in keys]
+    varied = [name for name in candidates if frame[name].nunique() > 1]
     return next(iter(varied), "task" if "task" in keys else None)
 
 
 def _says_nothing(frame: pd.DataFrame, name: str) -> bool:
-    """Whether a key is the bucket or part of a table that has but one."""
-    return name in ("bucket", "part") and frame[name].nunique() == 1
+    """Whether a key is the bucket, part, split, condition or epoch of a table that has but one."""
+    return name in _SAID_ELSEWHERE and frame[name].nunique() == 1
 
 
 def _shown(value: Part, key: str, labels: Mapping[str, str]) -> str:
     if isinstance(value, int):
         return f"{value:,}"
-    plain = value.replace("_", " ") if key.endswith("bucket") else value
+    plain = value.replace("_", " ") if key.endswith(("bucket", "condition")) else value
     return labels.get(value, plain)
 
 

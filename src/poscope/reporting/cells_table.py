@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ def read_columns(path: Path, names: Sequence[str]) -> list[np.ndarray]:
 
 
 def _rows(cell: FinishedCell) -> list[dict[str, Any]]:
-    scores = dict(cell.metrics["scores"])
+    scores = {name: _flat(by_bucket) for name, by_bucket in cell.metrics["scores"].items()}
     counts = scores.pop("n")
     key = {name: getattr(cell, name) for name in COLUMNS[:5]}
     status = {"status": cell.metrics["status"], "reason": cell.metrics.get("reason") or ""}
@@ -120,6 +120,17 @@ def _rows(cell: FinishedCell) -> list[dict[str, Any]]:
         for metric, by_bucket in scores.items()
         for bucket, value in by_bucket.items()
     ]
+
+
+def _flat(scores: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores by bucket; by split and condition, the two together are the bucket: `heldout_all`."""
+    flat: dict[str, Any] = {}
+    for bucket, value in scores.items():
+        if isinstance(value, Mapping):
+            flat |= {f"{bucket}_{condition}": each for condition, each in value.items()}
+        else:
+            flat[bucket] = value
+    return flat
 
 
 def _read(path: Path) -> FinishedCell:

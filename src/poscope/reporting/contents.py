@@ -16,6 +16,9 @@ TABLE_TITLES = {
     "translation_by_length": "Machine translation by length",
     "pretraining": "Pretraining",
     "composition": "Adding positions to words, or concatenating them",
+    "initialization_latin_square": "Initialisation: Latin squares",
+    "initialization_network": "Initialisation: a stochastic network",
+    "initialization_fmri": "Initialisation: regions of the brain",
 }
 
 FIGURE_TITLES = {
@@ -37,4 +40,9 @@ FIGURE_TITLES = {
     "composition_subspaces": "Overlap of words and positions",
     "composition_attention_terms": "Four terms of attention",
     "composition_training": "Networks by how positions meet words",
+    "initialization_latin_square": "Accuracy on Latin squares by the start's standard deviation",
+    "initialization_network": "Predicting hidden nodes of a network",
+    "initialization_fmri": "Predicting hidden regions of the brain",
+    "initialization_layouts": "What tables hold of the true layout, by the start's standard deviation",
+    "initialization_maps": "Similarity of positions and attention, beside the truth",
 }

@@ -115,9 +115,43 @@ _LABELS = {
     "cosine_sd_random": MetricLabel("sd, rotated"),
     **{f"variance_share_{term}": _percent(title) for term, title in TERM_TITLES.items()},
     **{f"removal_{term}": MetricLabel(f"without {title}") for term, title in TERM_TITLES.items()},
+    "mse": MetricLabel("MSE", better="lower"),
+    "cka": MetricLabel("CKA", better="higher"),
+    "procrustes": MetricLabel("Procrustes distance", better="lower"),
+    "rsa": MetricLabel("Rank correlation of distances", better="higher"),
+    "moved": MetricLabel("Moved"),
+    "turned": MetricLabel("Turned"),
+    "norm": MetricLabel("Root mean square"),
 }
+
+# Figures that there may be several of: what they are of comes after these words in their names.
+_SERIES = {
+    "silhouette": "Silhouette",
+    "adjusted_rand": "Adjusted Rand index",
+    "modularity": "Modularity",
+    "attention": "Attention",
+}
+
+# What is asked for by a correlation with it, and is no truth.
+_ESTIMATES = ("functional_connectivity",)
 
 
 def describe(metric: str) -> MetricLabel:
     """The label of a metric; one that is not known here is called by its name."""
-    return _LABELS.get(metric) or MetricLabel(metric.replace("_", " ").strip().capitalize())
+    return _LABELS.get(metric) or _in_series(metric) or MetricLabel(_plain(metric).capitalize())
+
+
+def _in_series(metric: str) -> MetricLabel | None:
+    """The label of a figure that is of some membership or relation, such as `silhouette_rows`."""
+    for beginning, title in _SERIES.items():
+        if metric.startswith(f"{beginning}_"):
+            of = metric.removeprefix(f"{beginning}_")
+            estimate = " (estimate)" if of in _ESTIMATES else ""
+            # Attention owes nothing to a relation: it may be useful and yet look elsewhere.
+            better: Better | None = None if beginning == "attention" else "higher"
+            return MetricLabel(f"{title}, {_plain(of)}{estimate}", better=better)
+    return None
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ").strip()

@@ -37,10 +37,15 @@ def table_notes(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[str]:
     if frame["mean"].isna().any():
         notes.append(
             f"{INSUFFICIENT}: too few examples to train or to test on."
-            if "encoding" in frame.columns
+            if nothing_found(frame) == INSUFFICIENT
             else f"{UNDEFINED} the figure is undefined for this table."
         )
     return [note for note in notes if note]
+
+
+def nothing_found(frame: pd.DataFrame) -> str:
+    """What stands in place of a figure without a mean: of networks on a task, a lack of examples is the reason."""
+    return INSUFFICIENT if {"encoding", "task"} <= set(frame.columns) else UNDEFINED
 
 
 def absence_notes(absent: bool) -> list[str]:
@@ -91,8 +96,19 @@ def _comparison_notes(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[st
 
 
 def _published_notes(frame: pd.DataFrame) -> list[str]:
-    sources = list(dict.fromkeys(frame.loc[frame["published"].notna(), "published_source"]))
-    return [f"( ) published figure: {'; '.join(sources)}."] if sources else []
+    printed = frame[frame["published"].notna()]
+    sources = list(dict.fromkeys(printed["published_source"]))
+    return [f"( ) published figure: {'; '.join(sources)}{_when(printed)}."] if sources else []
+
+
+def _when(printed: pd.DataFrame) -> str:
+    """After which epochs published figures were measured, where the table says."""
+    if "published_epoch" not in printed.columns:
+        return ""
+    if (printed["published_epoch"] == printed["epoch"]).all():
+        return ", after as many epochs"
+    epochs = sorted(set(printed["published_epoch"]))
+    return f", after {' and '.join(f'{epoch:,}' for epoch in epochs)} epochs"
 
 
 def _listed(titles: Sequence[str]) -> str:

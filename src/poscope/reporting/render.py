@@ -27,6 +27,7 @@ _LATEX = {
     "·": r"$\cdot$",
     "×": r"$\times$",
     "²": r"$^{2}$",
+    "σ": r"$\sigma$",
     "↓": r"$\downarrow$",
     "↑": r"$\uparrow$",
     "→": r"$\rightarrow$",

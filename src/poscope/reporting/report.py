@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from poscope.files import write_text
 from poscope.reporting.cells import reader_tables
+from poscope.reporting.claims_section import ClaimGroup, counts_in_words
 from poscope.reporting.inline_svg import inline_svg
 from poscope.reporting.tables import read_table
 from poscope.reporting.thinning import rows_to_read
@@ -104,6 +105,8 @@ def write_report(
     facts: Mapping[str, str],
     controls: Sequence[Control] = (),
     examples: Sequence[ExamplesEntry] = (),
+    claims: Sequence[ClaimGroup] = (),
+    claims_caption: str = "",
     config_text: str,
 ) -> None:
     """Write the report, whole or not at all. The same content gives the same bytes.
@@ -119,6 +122,8 @@ def write_report(
         facts: what the study was run with: versions, digests, settings.
         controls: in reading order; those that failed come before everything else.
         examples: of the tasks, in reading order.
+        claims: of the sources, by source, with their verdicts.
+        claims_caption: how they were judged; as that of `TableEntry`.
         config_text: the config, as text.
 
     Raises:
@@ -133,6 +138,9 @@ def write_report(
         facts=facts,
         controls=controls,
         examples=examples,
+        claims=claims,
+        claims_caption=claims_caption,
+        claims_counted=counts_in_words(claims),
         failed=[control for control in controls if not control.held],
         config_text=config_text,
         style=_asset("report.css"),

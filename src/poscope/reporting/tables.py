@@ -19,6 +19,7 @@ from poscope.reporting.tidy import (
     FIGURE_COLUMNS,
     FLOATS,
     INTEGERS,
+    INTEGERS_OR_EMPTY,
     Row,
     fill_comparisons,
     tidy_frame,
@@ -102,7 +103,9 @@ def read_table(path: str | os.PathLike[str]) -> pd.DataFrame:
         for row in rows:
             row.update({name: int(row[name]) for name in INTEGERS if name in row})
             row.update({name: float(row[name]) for name in FLOATS if row.get(name)})
-            row.update({name: None for name in FLOATS if row.get(name) == ""})
+            row.update({name: int(row[name]) for name in INTEGERS_OR_EMPTY if row.get(name)})
+            empty = (*FLOATS, *INTEGERS_OR_EMPTY)
+            row.update({name: None for name in empty if row.get(name) == ""})
     except OSError as error:
         raise PoscopeError(f"cannot read the table {path}: {error.strerror or error}") from error
     except (ValueError, TypeError) as error:

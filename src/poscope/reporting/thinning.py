@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from poscope.reporting import initialization_layout
 from poscope.reporting.composition_layout import headlines
 from poscope.reporting.labels import describe
 
@@ -9,12 +10,14 @@ from poscope.reporting.labels import describe
 def rows_to_read(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows of a tidy table that are laid out for reading.
 
-    Of the composition study, the headline figures. With the key `step`, the last step of each model and metric. With
-    the key `position`, positions that are powers of two, and the last one that all tasks have. With several buckets,
-    the first metric: columns of all metrics for each bucket fit no page. Other tables whole.
+    Of the composition and initialisation studies, the headline figures. With the key `step`, the last step of each
+    model and metric. With the key `position`, positions that are powers of two, and the last one that all tasks have.
+    With several buckets, the first metric: columns of all metrics for each bucket fit no page. Other tables whole.
     """
     if "analysis" in frame.columns:
         return headlines(frame)
+    if "layer" in frame.columns:
+        return initialization_layout.headlines(frame)
     if "step" in frame.columns:
         last = frame.groupby(["model", "metric"], sort=False)["step"].transform("max")
         return frame[frame["step"] == last]
@@ -30,7 +33,7 @@ def thinning_notes(frame: pd.DataFrame) -> list[str]:
     shown = rows_to_read(frame)
     if len(shown) == len(frame):
         return []
-    if "analysis" in frame.columns:
+    if {"analysis", "layer"} & set(frame.columns):
         kept = "Headline figures"
     elif "bucket" in frame.columns:
         kept = describe(shown["metric"].iloc[0]).title

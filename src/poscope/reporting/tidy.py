@@ -16,7 +16,8 @@ PUBLISHED_COLUMNS = ("published", "published_source")
 ALL_BUT_KEYS = (*FIGURE_COLUMNS, *COMPARISON_COLUMNS, *PUBLISHED_COLUMNS)
 
 FLOATS = ("mean", "sd", "low", "high", "difference", "p_value", "p_adjusted", "published")
-INTEGERS = ("n", "position", "step")
+INTEGERS = ("n", "position", "step", "epoch")
+INTEGERS_OR_EMPTY = ("published_epoch",)
 _TEXTS = ("reference", "test", "published_source")
 EMPTY: Row = dict.fromkeys((*COMPARISON_COLUMNS, *PUBLISHED_COLUMNS)) | dict.fromkeys(_TEXTS, "")
 """The columns of a row that is compared with nothing and was not published."""
@@ -34,6 +35,7 @@ def tidy_row(keys: Mapping[str, Any], metric: str, summary: Summary) -> Row:
 def tidy_frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     """Rows as a table whose columns have the same types with and without rows."""
     types = dict.fromkeys(FLOATS, "float64") | dict.fromkeys(INTEGERS, "int64")
+    types |= dict.fromkeys(INTEGERS_OR_EMPTY, "Int64")  # the one that may be empty
     present = {name: kind for name, kind in types.items() if name in columns}
     return pd.DataFrame(rows, columns=list(columns)).astype(present)
 

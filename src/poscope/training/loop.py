@@ -80,7 +80,7 @@ class _Run:
         self.best_model: dict[str, torch.Tensor] = {}
         self.snapshots: dict[int, torch.Tensor] = {}
         self.history: list[dict[str, float]] = []
-        self.window = LossWindow(device)
+        self.window = LossWindow(device, task.lanes)
         self.stepper = Stepper(
             task.model,
             task.loss,
@@ -148,9 +148,12 @@ class _Run:
 
     def evaluation_due(self) -> bool:
         """Whether the step just done is one to evaluate after."""
-        at, every = self.at, self.settings.evaluation_steps
+        at, settings = self.at, self.settings
+        every, done = settings.evaluation_steps, at.epoch + 1
         by_steps = every is not None and at.step % every == 0
-        return at.batch == self.steps or by_steps or at.step in self.settings.snapshot_steps
+        by_epochs = done % settings.evaluation_epochs == 0 or done == settings.epochs
+        after_epoch = at.batch == self.steps and by_epochs
+        return after_epoch or by_steps or at.step in settings.snapshot_steps
 
     def evaluate(self, rate: float) -> None:
         """Score the model, keep what is to be kept of it, and add a row to the history."""
@@ -159,7 +162,7 @@ class _Run:
         found = self.score()
         self.keep(found.score)
         loss = self.window.mean()
-        row = {"step": at.step, "epoch": at.epoch + 1, "train_loss": loss}
+        row = {"step": at.step, "epoch": at.epoch + 1, "train_loss": loss} | self.window.means()
         self.history.append(row | found.figures | {"learning_rate": rate})
         self.window.clear()
         self.words = self.told(loss, found.words)

@@ -1,4 +1,4 @@
-"""Adam in one fused call, without torch's optimiser classes.
+"""Adam and gradient descent in one fused call, without torch's optimiser classes.
 
 Those import torch's compiler on their first step, over a second of every job; and their state lies by
 parameter in dictionaries, where lists of tensors are what the fused kernels and checkpoints want.
@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch.optim.adam import adam
+from torch.optim.sgd import sgd
 
 from poscope.training.errors import TrainingError
 
@@ -36,6 +37,19 @@ class AdamSettings:
     weight_decay: float
     decoupled: bool
     clip: float | None
+
+
+@dataclass(frozen=True)
+class SgdSettings:
+    """Constants of stochastic gradient descent.
+
+    Attributes:
+        momentum: decay of the sum of gradients that is stepped along; 0 steps along the gradient.
+        weight_decay: factor of the weights' own share in the update, apart from the gradient as in AdamW.
+    """
+
+    momentum: float
+    weight_decay: float
 
 
 class Adam:
@@ -98,6 +112,62 @@ class Adam:
         for name, own in self.state().items():
             for mine, theirs in zip(own, state[name], strict=True):
                 mine.copy_(theirs)
+
+
+class Sgd:
+    """Stochastic gradient descent over a fixed list of parameters (Sutskever et al. 2013, §2, without Nesterov)."""
+
+    def __init__(self, parameters: Iterable[torch.Tensor], settings: SgdSettings) -> None:
+        self.settings = settings
+        self.parameters = list(parameters)
+        moves = settings.momentum > 0
+        self.momenta = [torch.zeros_like(each) for each in self.parameters] if moves else []
+
+    def step(self, rate: float, overflow: torch.Tensor | None = None) -> None:
+        """Update all parameters that have a gradient; arguments as `Adam.step` has them."""
+        has = [index for index, each in enumerate(self.parameters) if each.grad is not None]
+        parameters = [self.parameters[index] for index in has]
+        s = self.settings
+        fused = all(each.device.type in _FUSED for each in parameters)
+        if overflow is not None and not fused:
+            raise TrainingError("loss scaling needs a device with a fused optimiser")
+        with torch.no_grad():
+            if s.weight_decay:
+                share = rate * s.weight_decay
+                kept = 1 - (share if overflow is None else share * (1 - overflow))
+                torch._foreach_mul_(parameters, kept)
+            sgd(
+                parameters,
+                [each.grad for each in parameters],
+                [self.momenta[index] for index in has] if self.momenta else [None] * len(has),
+                foreach=not fused,
+                fused=fused,
+                found_inf=overflow,
+                weight_decay=0.0,
+                momentum=s.momentum,
+                lr=rate,
+                dampening=0.0,
+                nesterov=False,
+                maximize=False,
+            )
+
+    def state(self) -> dict[str, Any]:
+        """All that a checkpoint needs, as tensors in a list."""
+        return {"momenta": self.momenta}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take over what `state` gave."""
+        for mine, theirs in zip(self.momenta, state["momenta"], strict=True):
+            mine.copy_(theirs)
+
+
+def make_optimiser(
+    parameters: Iterable[torch.Tensor], settings: AdamSettings | SgdSettings
+) -> Adam | Sgd:
+    """The optimiser that has these constants."""
+    if isinstance(settings, SgdSettings):
+        return Sgd(parameters, settings)
+    return Adam(parameters, settings)
 
 
 class LossScaler:

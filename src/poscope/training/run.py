@@ -5,7 +5,7 @@ from typing import Literal
 
 import torch
 
-from poscope.training.optimisers import AdamSettings
+from poscope.training.optimisers import AdamSettings, SgdSettings
 from poscope.training.schedules import ScheduleName
 
 Keeps = Literal["best", "last"]
@@ -20,8 +20,8 @@ class LoopSettings:
         learning_rate: the highest.
         schedule: its course, see `poscope.training.schedules`.
         warmup_steps: of the schedule.
-        optimiser: Adam's constants.
-        evaluation_steps: steps between evaluations, beside the one after each epoch; None for that one alone.
+        optimiser: constants of Adam or of gradient descent.
+        evaluation_steps: steps between evaluations, beside those after epochs; None for those alone.
         micro_batches: pieces that a batch is cut into from the start; more when memory runs out.
         graphs: whether steps on a GPU are captured and replayed: for small networks.
         checkpoint_minutes: between checkpoints; 0 writes one after every step.
@@ -31,13 +31,14 @@ class LoopSettings:
         snapshot_steps: steps after which the task's snapshot is kept, 0 for before training; there is an
             evaluation at each.
         patience: epochs without a better evaluation after which the run ends; None for all epochs.
+        evaluation_epochs: epochs between evaluations; the last epoch always has one.
     """
 
     epochs: int
     learning_rate: float
     schedule: ScheduleName
     warmup_steps: int
-    optimiser: AdamSettings
+    optimiser: AdamSettings | SgdSettings
     evaluation_steps: int | None
     micro_batches: int
     graphs: bool
@@ -47,6 +48,7 @@ class LoopSettings:
     keeps: Keeps = "best"
     snapshot_steps: tuple[int, ...] = ()
     patience: int | None = None
+    evaluation_epochs: int = 1
 
 
 @dataclass

@@ -5,7 +5,12 @@ from typing import Any
 import torch
 
 from poscope.training.memory import run_in_parts
-from poscope.training.optimisers import Adam, AdamSettings, LossScaler
+from poscope.training.optimisers import (
+    AdamSettings,
+    LossScaler,
+    SgdSettings,
+    make_optimiser,
+)
 from poscope.training.precision import Precision
 from poscope.training.steps import EagerPass, GraphPass, LossFunction
 from poscope.training.task import Batch
@@ -23,7 +28,7 @@ class Stepper:
         self,
         model: Any,
         loss: LossFunction,
-        settings: AdamSettings,
+        settings: AdamSettings | SgdSettings,
         *,
         device: torch.device,
         precision: Precision,
@@ -34,8 +39,8 @@ class Stepper:
 
         Args:
             model: the network, on the device.
-            loss: the sum of losses of a batch.
-            settings: Adam's constants.
+            loss: the sum of losses of a batch; of networks side by side one for each.
+            settings: the optimiser's constants.
             device: where all lies.
             precision: of the passes.
             graphs: whether passes on a GPU are captured and replayed.
@@ -43,7 +48,7 @@ class Stepper:
         """
         self.parts = parts
         self._parameters = [each for each in model.parameters() if each.requires_grad]
-        self._optimiser = Adam(self._parameters, settings)
+        self._optimiser = make_optimiser(self._parameters, settings)
         self._scaler = LossScaler(device) if precision.scales_loss else None
         self._device = device
         self._in_place = graphs and device.type == "cuda"
@@ -56,7 +61,7 @@ class Stepper:
         Args:
             batch: the effective batch.
             rate: the learning rate.
-            loss: one number on the device, zero; the batch's sum of losses is added to it.
+            loss: one number on the device (or one for each network), zero; the batch's sum of losses is added to it.
 
         Raises:
             TrainingError: memory does not suffice for one example.

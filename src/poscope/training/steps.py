@@ -7,6 +7,7 @@ A graph launches all at once.
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 
 import torch
 
@@ -43,11 +44,12 @@ class EagerPass:
             factor: one number on the device.
 
         Returns:
-            The loss, a sum over the batch's terms; to be read before the next call.
+            The loss, a sum over the batch's terms (of networks side by side one for each); to be read before the
+            next call.
         """
         with self._autocast():
             loss = self._loss(batch)
-        (loss.float() * factor).backward()
+        (loss.float() * factor).sum().backward()
         return loss.detach()
 
     def forget(self) -> None:
@@ -92,7 +94,7 @@ class GraphPass:
 
     def _capture(self, key: tuple[int, ...], batch: Batch) -> bool:
         rows = batch.rows.clone()
-        still = Batch(rows, batch.shape, batch.terms)
+        still = replace(batch, rows=rows)
         graph = torch.cuda.CUDAGraph()
         random_state = torch.cuda.get_rng_state(self._device)
         try:

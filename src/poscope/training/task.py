@@ -55,6 +55,10 @@ class Task(Protocol):
     unit: str = "examples"
     """What its speed is told in."""
 
+    lanes: Sequence[str] = ()
+    """Names of networks that train side by side in `model`, whose loss is a vector of one number for each; none where
+    there is but one network, whose loss is a scalar."""
+
     def batches(self, epoch: int) -> Sequence[Batch]:
         """The steps of an epoch (counted from 0), in their order: a function of the epoch and the cell's seed alone."""
 

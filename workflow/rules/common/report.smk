@@ -14,6 +14,8 @@ def report_tables():
     names += LANGUAGE_TABLES if reported("language_modeling") else []
     names += TRANSLATION_TABLES if reported("translation") else []
     names += ["composition"] if reported("composition") else []
+    if reported("initialization"):
+        names += [FAMILIES[name] for name in initialization_families()]
     return [f"results/tables/{name}.csv" for name in names]
 
 
@@ -25,6 +27,7 @@ def report_figures():
     names += language_figures() if reported("language_modeling") else []
     names += TRANSLATION_FIGURES if reported("translation") else []
     names += composition_figures() if reported("composition") else []
+    names += initialization_figures() if reported("initialization") else []
     return [f"results/figures/{name}.svg" for name in names]
 
 
@@ -40,6 +43,8 @@ def studied_encodings():
         names += [
             name for pair in CONFIG.study.translation.pairs for name in pair.split("--")
         ]
+    if reported("initialization"):
+        names += [name for _, name, _, _ in initialization_cells()]
     return list(dict.fromkeys(names))
 
 
@@ -68,6 +73,8 @@ def study_metrics():
     if reported("composition"):
         files += composition_cells("classification")
         files += composition_cells("language_modeling")
+    if reported("initialization"):
+        files += initialization_files("metrics.json")
     return list(dict.fromkeys(files))
 
 
@@ -93,6 +100,7 @@ def table_labels():
         **dict.fromkeys(LANGUAGE_TABLES, language_modeling_labels()),
         **dict.fromkeys(TRANSLATION_TABLES, translation_labels()),
         "composition": composition_labels(),
+        **dict.fromkeys(FAMILIES.values(), initialization_labels()),
     }
 
 
@@ -137,6 +145,18 @@ def table_facts():
             "analyses": str(len(composition_results())),
             "code of an analysis": code("analyse_composition.py"),
         },
+        **initialization_facts(),
+    }
+
+
+def initialization_facts():
+    """By table of the initialisation study, how many cells it holds and the digest of the code that trains a block."""
+    return {
+        table: {
+            "cells": str(len(initialization_cells(family))),
+            "code of a block": code("train_initialization_block.py"),
+        }
+        for family, table in FAMILIES.items()
     }
 
 
@@ -187,6 +207,8 @@ def studied_tasks():
     ]
     if reported("composition"):
         names += [name for each in comparisons() for name in each.tasks]
+    if reported("initialization"):
+        names += [name for name, _, _, _ in initialization_cells()]
     return list(dict.fromkeys(names))
 
 
@@ -208,6 +230,41 @@ def control_tasks():
     ]
     tasks = {name: CONFIG.tasks[name] for name in judged}
     return {name: task.data.grammar for name, task in tasks.items() if task.control}
+
+
+CLAIMS = str(CHECKOUT / "resources" / "claims.yaml")
+
+
+def claimed_study():
+    """What claims must know of the study to find out who plays which part in it."""
+    tasks = {name: CONFIG.tasks[name] for name in studied_tasks()}
+    pretraining = CONFIG.study.pretraining if reported("pretraining") else None
+    pretrained = {
+        name: CONFIG.models[name]
+        for name in (pretraining.models if pretraining else [])
+    }
+    return {
+        "encodings": {
+            name: fragment(CONFIG.encodings[name], "label")
+            for name in studied_encodings()
+        },
+        "tasks": {
+            name: {"objective": task.objective}
+            for name, task in tasks.items()
+            if hasattr(task, "objective")
+        },
+        "models": {
+            name: {
+                "objective": model.objective,
+                "batch_size": model.training.batch_size,
+                "block_lengths": [
+                    phase.block_length for phase in model.training.phases
+                ],
+            }
+            for name, model in pretrained.items()
+        },
+        "reference": pretraining.reference if pretraining else None,
+    }
 
 
 def without_positions():

@@ -1,0 +1,1 @@
+"""What the sources claim, judged on the study's tables."""
