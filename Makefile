@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STUDY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install benchmark-tools demo plan dag test test-fast lint format docs clean
+.PHONY: help install benchmark-tools slurm demo plan dag test test-fast lint format docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -32,7 +32,13 @@ $(VENV)/.benchmarks: $(VENV)/.workflow envs/benchmarks.txt
 	$(BIN)/python -m pip install --quiet -r envs/benchmarks.txt -c envs/constraints.txt
 	@touch $@
 
+$(VENV)/.slurm: $(VENV)/.workflow envs/slurm.txt
+	$(BIN)/python -m pip install --quiet -r envs/slurm.txt -c envs/constraints.txt
+	@touch $@
+
 benchmark-tools: $(VENV)/.benchmarks ## install what benchmarks/ compares with, beside the workflow
+
+slurm: $(VENV)/.slurm ## install what profiles/slurm needs, beside the workflow
 
 demo: $(VENV)/.workflow ## run the demo study to results/report.html: the package index is all that it needs
 	$(BIN)/snakemake --profile profiles/cpu --configfile config/demo.yaml

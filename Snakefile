@@ -36,6 +36,42 @@ localrules:
     initialization,
 
 
+# Seconds each, or in need of the network: on a cluster they run beside Snakemake and not in the queue.
+localrules:
+    fetch_wheel,
+    fetch_url,
+    generate_position_table,
+    extract_position_table,
+    extract_word_embeddings,
+    build_classification_data,
+    probe_table,
+    draw_figure,
+    pretraining_table,
+    draw_pretraining_figure,
+    classification_table,
+    draw_classification_figure,
+    language_modeling_table,
+    draw_language_modeling_figure,
+    translation_table,
+    translation_examples,
+    draw_translation_figure,
+    composition_table,
+    draw_composition_figure,
+    unstack_seed,
+    unstack_seed_frozen,
+    initialization_table,
+    draw_initialization_figure,
+    draw_initialization_layouts,
+    draw_initialization_maps,
+    gather_cells,
+    judge_claims,
+    report,
+
+
+onerror:
+    print(failure_summary("logs", since=STARTED), file=sys.stderr)
+
+
 rule all:
     default_target: True
     input:

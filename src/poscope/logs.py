@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from poscope.errors import PoscopeError
+from poscope.scheduler import ending_with_scheduler
 
 _FORMAT = "%(asctime)s %(levelname)-7s %(message)s"
 
@@ -19,7 +20,7 @@ def job_log(path: str | os.PathLike[str] | None) -> Iterator[None]:
 
     A `PoscopeError` is written to the log and to the terminal and ends the process with status 1;
     anything else is a fault of poscope, and its traceback goes to both. With no path, all goes to
-    the terminal.
+    the terminal. A job whose scheduler was killed ends with it.
     """
     terminal = sys.stderr
     if path is None:
@@ -36,7 +37,8 @@ def job_log(path: str | os.PathLike[str] | None) -> Iterator[None]:
         logging.getLogger("httpx2").setLevel(logging.WARNING)
         started = time.monotonic()
         try:
-            yield
+            with ending_with_scheduler():
+                yield
             logging.info("done in %.1f s", time.monotonic() - started)
         except PoscopeError as error:
             logging.error("%s", error)

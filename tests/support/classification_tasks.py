@@ -116,7 +116,9 @@ class Result:
 
     def numbers(self) -> tuple[Any, ...]:
         """All that must not differ between two runs."""
-        metrics = {key: value for key, value in self.metrics.items() if key not in CLOCK}
+        metrics = {
+            key: value for key, value in self.metrics.items() if key not in (*CLOCK, "sha256")
+        }
         table = read_position_table(self.table).values.tolist() if self.table.exists() else None
         return metrics, self.predictions, self.history, table
 

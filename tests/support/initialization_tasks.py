@@ -140,7 +140,9 @@ class Files:
 
     def numbers(self) -> tuple[Any, ...]:
         """All that must not differ between two runs."""
-        metrics = {key: value for key, value in self.metrics.items() if key not in CLOCK}
+        metrics = {
+            key: value for key, value in self.metrics.items() if key not in (*CLOCK, "sha256")
+        }
         arrays = {name: each.tolist() for name, each in self.arrays.items()}
         return metrics, self.predictions.to_dict("list"), self.history.to_dict("list"), arrays
 

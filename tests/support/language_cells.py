@@ -135,7 +135,9 @@ class Result:
 
     def numbers(self) -> tuple[str, ...]:
         """All that must not differ between two runs, as text: NaN equals itself there."""
-        metrics = {key: value for key, value in self.metrics.items() if key not in CLOCK}
+        metrics = {
+            key: value for key, value in self.metrics.items() if key not in (*CLOCK, "sha256")
+        }
         table = read_position_table(self.table).values.tolist() if self.table.exists() else None
         snapshots = self.snapshots.read_bytes() if self.snapshots.exists() else None
         found = (metrics, self.predictions, self.history, self.position_losses, table, snapshots)

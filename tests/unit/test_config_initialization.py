@@ -125,7 +125,8 @@ def test_other_experiments_do_not_know_these_encodings():
         "study.classification", {"tasks": ["text"], "encodings": ["turned"], "reference": None}
     )
     assert fault == (
-        "study.classification.encodings: 'turned' is of the kind 'rotary', which the experiment initialization alone has"
+        "study.classification.encodings: 'turned' is of the kind 'rotary', "
+        "which the experiment initialization alone has"
     )
 
 

@@ -4,11 +4,16 @@ import json
 import multiprocessing
 import os
 import stat
+import subprocess
 
+import numpy as np
 import pytest
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
 
 from poscope.errors import PoscopeError
 from poscope.files import atomic_path, write_bytes, write_json, write_text
+from tests.support.disks import small_disk
 
 
 def test_a_file_appears_whole_under_its_name_alone(tmp_path):
@@ -79,4 +84,65 @@ def test_a_target_that_is_a_folder_is_a_clear_error(tmp_path):
     (tmp_path / "a.txt").mkdir()
     with pytest.raises(PoscopeError, match=r"cannot write .*a\.txt: Is a directory"):
         write_text(tmp_path / "a.txt", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A disk of its own of 256 KiB."""
+    place = tmp_path / "disk"
+    with small_disk(place, "256k"):
+        yield place
+
+
+def test_a_full_disk_is_named_and_nothing_half_written_stays(disk):
+    words = rf"cannot write {disk}/sub/a.txt: No space left on device on {disk} \(0 MiB in all\)"
+    with pytest.raises(PoscopeError, match=words):
+        write_bytes(disk / "sub" / "a.txt", b"x" * 2**20)
+    assert list((disk / "sub").iterdir()) == []
+    write_bytes(disk / "sub" / "a.txt", b"x" * 2**10)
+
+
+def test_a_full_disk_is_known_by_errors_of_libraries_too(disk):
+    with pytest.raises(PoscopeError, match="No space left"), atomic_path(disk / "a.pt") as path:
+        save_file({"a": np.zeros(2**20)}, path)
+    assert list(disk.iterdir()) == []
+    # With room, such an error is a fault like any other.
+    with pytest.raises(SafetensorError), atomic_path(disk / "a.pt"):
+        raise SafetensorError
+
+
+def test_a_read_only_disk_is_named(disk):
+    write_text(disk / "a.txt", "before")
+    subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+    with pytest.raises(PoscopeError, match=rf"a.txt: Read-only file system \({disk}\); mount it"):
+        write_text(disk / "a.txt", "after")
+    assert (disk / "a.txt").read_text() == "before"
+
+
+def aged(path):
+    path.write_bytes(b"half")
+    os.utime(path, (0, 0))
+    return path
+
+
+def test_what_a_killed_writer_of_the_file_left_is_removed_and_nothing_else(tmp_path):
+    names = [".[a].txt.x1_2.part", ".b.txt.x1_2.part", "[a].txt.part", ".hidden"]
+    for name in names:
+        aged(tmp_path / name)
+    young = tmp_path / ".[a].txt.y.part"
+    young.write_bytes(b"")
+    write_text(tmp_path / "[a].txt", "whole")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*names[1:], young.name, "[a].txt"}
+
+
+def test_two_writers_of_one_file_leave_each_other_alone(tmp_path):
+    target = tmp_path / "a.txt"
+    with atomic_path(target) as first:
+        aged(first)
+        write_text(target, "second")
+        assert first.exists()
+        first.write_text("first")
+    assert target.read_text() == "first"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

@@ -25,7 +25,7 @@ def test_each_config_example_is_valid_over_the_study(example):
 
 
 def test_there_is_an_example_for_a_model_a_data_set_and_a_text():
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5
 
 
 def test_every_make_target_and_file_that_it_names_exists():

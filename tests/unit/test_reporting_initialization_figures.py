@@ -333,6 +333,23 @@ def test_the_best_known_relation_is_shown_with_how_it_is_known(tmp_path):
     assert "truth: fibre counts" in words(draw("maps", inputs, SIGMAS))
 
 
+def test_tokens_without_coordinates_are_drawn_by_group(tmp_path):
+    inputs = map_inputs(tmp_path, SIGMAS)
+    near = grid_layout().relations["neighbours"]
+    groups = np.arange(16) % 2
+    InitializationCells(tmp_path).layout(
+        "squares", Layout(memberships={"modules": groups}, relations={"coupling": near})
+    )
+    (_, shown, *_) = [
+        np.asarray(axes.images[0].get_array()) for axes in panels_of(draw("maps", inputs, SIGMAS))
+    ][3:]
+    order = np.concatenate([np.flatnonzero(groups == 0), np.flatnonzero(groups == 1)])
+    first = np.mean(
+        [attention_of("learned_0_2", seed)[0].mean(axis=0) for seed in range(2)], axis=0
+    )
+    np.testing.assert_allclose(shown, first[np.ix_(order, order)], atol=1e-6)
+
+
 def test_a_layer_that_is_not_there_and_a_damaged_file_are_named(tmp_path):
     inputs = map_inputs(tmp_path, SIGMAS)
     with pytest.raises(PoscopeError, match=r"layer: found 3; the network of .* has 2 layers"):

@@ -1,7 +1,6 @@
-"""Locks, and jobs that end with their parent."""
+"""Locks."""
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -58,40 +57,3 @@ def test_a_lock_dies_with_its_process(tmp_path):
         assert path.exists()
         with held(path):
             pass
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
-def test_a_job_ends_with_a_parent_that_is_killed():
-    code = """
-        import subprocess, sys
-        child = '''
-        import sys
-        from poscope.training.processes import die_with_parent
-        die_with_parent()
-        print("ready", flush=True)
-        sys.stdin.read()
-        '''
-        import textwrap
-        subprocess.run([sys.executable, "-c", textwrap.dedent(child)], stdin=subprocess.PIPE)
-    """
-    read, write = os.pipe()
-    # The child alone keeps the pipe's end open after its parent: that the pipe ends says that it has ended.
-    parent = python(code, stdout=write)
-    os.close(write)
-    with os.fdopen(read, "rb") as output:
-        assert output.readline() == b"ready\n"
-        parent.send_signal(signal.SIGKILL)
-        parent.wait()
-        assert output.read() == b""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
-def test_a_job_whose_parent_is_gone_already_ends_at_once():
-    code = """
-        from poscope.training.processes import die_with_parent
-        die_with_parent(parent=1)
-        print("still here")
-    """
-    with python(code, stdout=subprocess.PIPE) as process:
-        assert process.stdout.read() == b""
-        assert process.wait() == -signal.SIGKILL

@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+import time
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -22,8 +23,16 @@ os.environ.update(
 
 from poscope.config import load_config
 from poscope.errors import ConfigError
+from poscope.job_logs import failure_summary
 from poscope.machine import has_nvidia_driver
 from poscope.provenance import code_digest, file_digest
+from poscope.scheduler import announce_scheduler
+
+# Logs that were written from now on are this run's.
+STARTED = time.time()
+
+# Jobs end with this process, however it ends.
+announce_scheduler()
 
 try:
     CONFIG = load_config(config)

@@ -152,7 +152,6 @@ rule initialization_table:
             "history.parquet", wildcards.family
         ),
         interpretations=lambda wildcards: initialization_results(wildcards.family),
-        published=lambda wildcards: published_puzzles(wildcards.family),
     output:
         csv=report(
             "results/tables/initialization_{family}.csv",
@@ -171,7 +170,11 @@ rule initialization_table:
     conda:
         "../../envs/reporting.yaml"
     params:
-        code=code("initialization_table.py"),
+        code=code(
+            "initialization_table.py",
+            data=["resources/latin_square_initialization.csv"],
+        ),
+        published=lambda wildcards: has_published_puzzles(wildcards.family),
         labels=initialization_labels(),
         reference=lambda wildcards: initialization_families()[
             wildcards.family
@@ -186,7 +189,6 @@ rule initialization_table:
 rule draw_initialization_figure:
     input:
         table="results/tables/{figure}.csv",
-        published=lambda wildcards: published_for_figure(wildcards.figure),
     output:
         svg=report(
             "results/figures/{figure}.svg",
@@ -207,6 +209,10 @@ rule draw_initialization_figure:
         code=lambda wildcards: code(
             "draw_initialization_figure.py",
             f"poscope.reporting.figures.{wildcards.figure}",
+            data=["resources/latin_square_initialization.csv"],
+        ),
+        published=lambda wildcards: has_published_puzzles(
+            wildcards.figure.removeprefix("initialization_")
         ),
         labels=initialization_labels(),
         sds=starting_sds(),

@@ -20,7 +20,6 @@ rule gather_cells:
 
 rule judge_claims:
     input:
-        claims=CLAIMS,
         tables=lambda wildcards: report_tables(),
         cells=study_metrics(),
     output:
@@ -38,7 +37,7 @@ rule judge_claims:
     conda:
         "../../envs/reporting.yaml"
     params:
-        code=code("judge_claims.py"),
+        code=code("judge_claims.py", data=["resources/claims.yaml"]),
         study=claimed_study(),
         control_tasks=control_tasks(),
         without_positions=without_positions(),

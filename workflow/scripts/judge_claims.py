@@ -13,6 +13,8 @@ from poscope.claims.writing import write_claims
 from poscope.logs import job_log
 from poscope.reporting.tables import read_table
 
+CLAIMS = Path(__file__).resolve().parents[2] / "resources" / "claims.yaml"
+
 
 def main(job: Any) -> None:
     """Run the rule's job."""
@@ -20,7 +22,7 @@ def main(job: Any) -> None:
         paths = {Path(path).stem: path for path in job.input.tables}
         tables = {name: read_table(path) for name, path in paths.items() if name in KEYS}
         judged = judge_claims(
-            read_claims(job.input.claims),
+            read_claims(CLAIMS),
             tables | run_times(job.input.cells),
             roles=study_roles(**job.params.study),
             controls=controls_by_grammar(

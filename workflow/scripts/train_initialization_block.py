@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from poscope.input_times import check_input_times
 from poscope.logs import job_log
 from poscope.training.initialization import train_initialization_block
 from poscope.training.places import checkpoint_folder
@@ -11,6 +12,7 @@ from poscope.training.places import checkpoint_folder
 def main(job: Any) -> None:
     """Run the rule's job."""
     with job_log(job.log[0]):
+        check_input_times(job.input)
         folder = Path(job.output.metrics).parent
         train_initialization_block(
             data_folder=job.input.data,

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from poscope.errors import PoscopeError
 from poscope.files import atomic_path
+from poscope.seals import check_file, check_metrics
 
 COLUMNS = (
     *("experiment", "task", "encoding", "bucket", "seed"),
@@ -53,7 +54,7 @@ def read_cells(paths: Sequence[str | os.PathLike[str]]) -> list[FinishedCell]:
         paths: `…/{experiment}/{task}/{encoding}/{bucket}/seed{seed}/metrics.json`.
 
     Raises:
-        PoscopeError: a file is none of a cell, or there are two of one cell.
+        PoscopeError: a file is none of a cell or not what the cell wrote, or there are two of one cell.
     """
     cells = [_read(Path(path)) for path in paths]
     seen: dict[tuple[str, str, str, str, int], Path] = {}
@@ -97,8 +98,9 @@ def read_columns(path: Path, names: Sequence[str]) -> list[np.ndarray]:
     """Read columns of a cell's Parquet file, all of equal length.
 
     Raises:
-        PoscopeError: the file is unusable, or lacks a column.
+        PoscopeError: the file is unusable or not what the cell wrote, or lacks a column.
     """
+    check_file(path)
     try:
         table = pq.read_table(path, columns=list(names))
         return [table.column(name).to_numpy() for name in names]
@@ -140,10 +142,12 @@ def _read(path: Path) -> FinishedCell:
         number = int(seed.removeprefix("seed"))
         if metrics["status"] not in ("finished", "insufficient") or "n" not in metrics["scores"]:
             raise ValueError(f"status {metrics['status']!r}")
+        check_metrics(path, metrics)
         return FinishedCell(experiment, task, encoding, bucket, number, path.parent, metrics)
     except OSError as error:
         raise PoscopeError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, LookupError, TypeError) as error:
         raise PoscopeError(
-            f"{path} is no result of a cell ({error!r}); delete it and run the workflow again"
+            f"{path} is no result of a cell ({error!r}); "
+            f"delete the folder {path.parent} and run the workflow again"
         ) from error

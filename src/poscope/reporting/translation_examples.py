@@ -15,6 +15,7 @@ from poscope.reporting.cells_table import FinishedCell, read_columns
 from poscope.reporting.render import markdown_text
 from poscope.reporting.tidy import families, ordered
 from poscope.reporting.translation import read_translation_cells
+from poscope.seals import check_file
 
 PERCENTILES = (10, 50, 90)
 SEED = 0
@@ -159,6 +160,7 @@ def _read(cell: FinishedCell) -> dict[str, Any]:
 
 
 def _read_lines(path: Path, count: int) -> list[str]:
+    check_file(path)
     try:
         # Not by `splitlines`: sentences may hold characters that are line ends to Unicode alone.
         lines = path.read_text(encoding="utf-8").split("\n")[:-1]

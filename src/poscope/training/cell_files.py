@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from poscope import files
+from poscope.seals import sealed
 from poscope.tables.position_table import PositionTable, write_position_table
 from poscope.training.history import write_history
 
@@ -27,8 +28,8 @@ class TrainedFiles:
         return self.folder / "metrics.json"
 
     def write_metrics(self, metrics: Mapping[str, Any]) -> None:
-        """Write `metrics.json`."""
-        files.write_json(self.metrics, dict(metrics))
+        """Write `metrics.json`, with the digests of the files that lie there by now."""
+        files.write_json(self.metrics, sealed(self.folder, metrics))
 
     def write_history(self, rows: Sequence[Mapping[str, float]]) -> None:
         """Write `history.parquet`."""

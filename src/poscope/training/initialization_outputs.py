@@ -11,6 +11,7 @@ from safetensors.numpy import save_file
 
 from poscope import files
 from poscope.evaluation.classification import probabilities
+from poscope.seals import sealed
 from poscope.training import circumstances
 from poscope.training.cell_files import started_from
 from poscope.training.devices import Device
@@ -68,7 +69,7 @@ class BlockFiles:
 
     def write_metrics(self, metrics: Mapping[str, Any]) -> None:
         """Write `metrics.json`, last: it stands for a finished block."""
-        files.write_json(self.folder / "metrics.json", dict(metrics))
+        files.write_json(self.folder / "metrics.json", sealed(self.folder, metrics))
 
     def _write_rows(self, columns: Mapping[str, Any]) -> None:
         import pyarrow.parquet as pq

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file, save_file
 from poscope import files
 from poscope.datasets.stored import damaged, read_json
 from poscope.errors import DataError
+from poscope.seals import check_file, check_metrics, sealed
 from poscope.tables.position_table import PositionTable, write_position_table
 
 # What a block says of all its seeds alike.
@@ -43,6 +44,7 @@ def unstack_block(
     """
     block, output = Path(block_folder), Path(output_folder)
     metrics = read_json(block / "metrics.json")
+    check_metrics(block / "metrics.json", metrics)
     if seed not in metrics["seeds"]:
         held = ", ".join(map(str, metrics["seeds"]))
         raise DataError(f"{block} holds the seeds {held}, and not {seed}")
@@ -57,7 +59,7 @@ def unstack_block(
                 f"{block} has no position tables, and the encoding is said to train one"
             )
         _write_table(arrays["tables"][0], output, metrics["started_from"])
-    files.write_json(output / "metrics.json", cell_metrics(metrics, seed))
+    files.write_json(output / "metrics.json", sealed(output, cell_metrics(metrics, seed)))
 
 
 def cell_metrics(block: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -75,6 +77,7 @@ def cell_metrics(block: dict[str, Any], seed: int) -> dict[str, Any]:
 
 
 def _write_rows(path: Path, output: Path, seed: int) -> None:
+    check_file(path)
     try:
         table = pq.read_table(path)
         own = table.filter(pc.equal(table.column("seed"), seed)).drop_columns(["seed"])
@@ -85,6 +88,7 @@ def _write_rows(path: Path, output: Path, seed: int) -> None:
 
 
 def _arrays(path: Path, number: int) -> dict[str, np.ndarray]:
+    check_file(path)
     try:
         stacked = load_file(path)
     except Exception as error:  # safetensors has exceptions of its own

@@ -1,11 +1,7 @@
-"""Keeping two processes from one cell, and a job from outliving whoever started it."""
+"""Keeping two processes from one cell."""
 
-import ctypes
 import fcntl
-import logging
 import os
-import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,31 +10,7 @@ from typing import IO
 
 from poscope.training.errors import TrainingError
 
-_LOG = logging.getLogger(__name__)
-
-_PR_SET_PDEATHSIG = 1
 _RETRY_S = 0.2
-
-
-def die_with_parent(parent: int | None = None) -> None:
-    """Ask Linux to end this process when its parent ends, even by SIGKILL; elsewhere this does nothing.
-
-    A scheduler that is killed leaves its jobs running; they would hold the GPU and write files that the next
-    run writes too.
-
-    Args:
-        parent: the process that started this one, where the caller knows it; if it is gone already, this
-            process ends.
-    """
-    if sys.platform != "linux":
-        return
-    before = os.getppid() if parent is None else parent
-    # SIGKILL: training checkpoints survive it, and a job that hangs in a GPU call does not hear anything
-    # else.
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        _LOG.warning("prctl failed (errno %d): this job may outlive Snakemake", ctypes.get_errno())
-    if os.getppid() != before:  # it ended before the call above
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @contextmanager

@@ -176,21 +176,12 @@ def studied_token_encodings(family):
     return {name: token_encoding(name) for name in section.encodings}
 
 
-def published_puzzles(family):
-    """The published accuracies, where the study has the puzzles that they are of."""
+def has_published_puzzles(family):
+    """Whether a family has the puzzles whose accuracies were published."""
     section = initialization_families().get(family)
     tasks = section.tasks if section else []
     of_files = [CONFIG.tasks[name].data.source == "puzzle_files" for name in tasks]
-    return PUBLISHED_PUZZLES if any(of_files) else []
-
-
-def published_for_figure(figure):
-    """The published accuracies, for the figure that has them beside ours."""
-    wanted = figure == FAMILIES["latin_square"]
-    return published_puzzles("latin_square") if wanted else []
-
-
-PUBLISHED_PUZZLES = str(CHECKOUT / "resources" / "latin_square_initialization.csv")
+    return family == "latin_square" and any(of_files)
 
 
 def mapped_cells():

@@ -232,9 +232,6 @@ def control_tasks():
     return {name: task.data.grammar for name, task in tasks.items() if task.control}
 
 
-CLAIMS = str(CHECKOUT / "resources" / "claims.yaml")
-
-
 def claimed_study():
     """What claims must know of the study to find out who plays which part in it."""
     tasks = {name: CONFIG.tasks[name] for name in studied_tasks()}

@@ -47,6 +47,15 @@ class _Task:
     layout: Layout
     maps: Mapping[str, Maps]
 
+    @property
+    def order(self) -> np.ndarray:
+        """Tokens in the order in which they are drawn: groups together where there is nothing else to go by."""
+        groups = sorted(self.layout.memberships)
+        if self.layout.coordinates is None and groups:
+            return np.argsort(self.layout.memberships[groups[0]], kind="stable")
+        (some, *_) = self.maps.values()
+        return np.arange(len(some.attention))
+
 
 def draw(
     inputs: Sequence[str | os.PathLike[str]],
@@ -60,7 +69,8 @@ def draw(
     """Draw two rows of panels for each task: how alike first-layer rows are, and where a layer attends.
 
     Both are means over seeds, attention over heads and examples too. At their left is the truth: a distance, shown as
-    nearness, and a relation, the best known of those that the data set has.
+    nearness, and a relation, the best known of those that the data set has. Tokens without coordinates are in the order
+    of their groups.
 
     Args:
         inputs: `interpretability.safetensors` of cells, and the folders of their data sets.
@@ -132,7 +142,7 @@ def _draw_truths(
         (relation, None if relation is None else layout.relations[relation], ""),
     )
     for axes, (name, values, word) in zip(panels, truths, strict=True):
-        _show(axes, values, _span(values))
+        _show(axes, values, task.order, _span(values))
         if name is not None:
             said = f"{layout.how_known(name)}: {word}{name.replace('_', ' ')}"
             style.titled(axes, said, panel_in)
@@ -151,7 +161,7 @@ def _draw_maps(
         for axes, values, norm in zip(
             column, (maps.similarity, maps.attention), norms, strict=True
         ):
-            _show(axes, values, norm)
+            _show(axes, values, task.order, norm)
     for axes in panels[:, len(task.maps) :].flat:
         axes.set_axis_off()
     for row, norm, words in zip(panels, norms, ("cosine similarity", "attention"), strict=True):
@@ -162,14 +172,16 @@ def _draw_maps(
         bar.locator = MaxNLocator(3)
 
 
-def _show(axes: Axes, values: np.ndarray | None, norm: Normalize) -> None:
+def _show(axes: Axes, values: np.ndarray | None, order: np.ndarray, norm: Normalize) -> None:
     """A matrix of tokens by tokens, or the word that there is none."""
     axes.set(xticks=[], yticks=[])
     if values is None:
         axes.set_aspect("equal")
         style.mark_undefined(axes, word="no table")
         return
-    axes.imshow(values, cmap=_COLOURS, norm=norm, interpolation="nearest")  # (T, T)
+    axes.imshow(
+        values[np.ix_(order, order)], cmap=_COLOURS, norm=norm, interpolation="nearest"
+    )  # (T, T)
 
 
 def _best(layout: Layout, named: Mapping[str, np.ndarray]) -> str | None:

@@ -1,0 +1,1 @@
+"""Tests on a Slurm that they start themselves."""
