@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STUDY ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install benchmark-tools slurm demo plan dag test test-fast lint format docs clean
+.PHONY: help install benchmark-tools slurm demo plan status dag test test-fast lint format docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -46,6 +46,9 @@ demo: $(VENV)/.workflow ## run the demo study to results/report.html: the packag
 
 plan: $(VENV)/.workflow ## sum up a study before it runs (STUDY="--configfile …")
 	$(BIN)/python workflow/tools/plan.py --profile profiles/gpu $(STUDY)
+
+status: $(VENV)/.workflow ## say how far a run is: each running job, its last words, and those that failed
+	$(BIN)/python workflow/tools/status.py
 
 dag: $(VENV)/.workflow ## write the rule graph and the job graph to results/dag (STUDY="--configfile …")
 	$(BIN)/python workflow/tools/dag.py results/dag $(STUDY)

@@ -187,7 +187,7 @@ def test_the_tokenizer_learns_from_both_sides_of_training_alone(tmp_path, files)
     ("settings", "message"),
     [
         ({"max_tokens": 2}, r"test.source and .*test.target, line 2: the longest test pair has 2 "),
-        ({"max_tokens": 2}, r"max_tokens is 2 \(exceeded by 2 pairs\).*to at least 4"),
+        ({"max_tokens": 2}, r"max_positions is 2 \(exceeded by 2 pairs\).*to at least 4"),
         (
             {"max_tokens": 1},
             "no training pair is left: of 11, 11 have more than 1 tokens on a side",

@@ -1,6 +1,7 @@
 """The report: complete, self-contained, safe to open, the same bytes each time."""
 
 import base64
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -193,6 +194,30 @@ def test_the_reader_s_table_and_the_tidy_figures_are_there(write):
     # Columns without a single entry are left out of the page.
     assert '<th scope="col">p_adjusted</th>' in html
     assert '<th scope="col">published</th>' not in html
+
+
+def test_a_table_s_provenance_has_its_digest_and_that_of_every_position_table(write):
+    html = write()
+    table = html[html.index('id="table-order"') : html.index('id="figures"')]
+    digest = hashlib.sha256(CSV.encode()).hexdigest()
+    assert f"<dt>sha256 of the CSV file</dt><dd>{digest}</dd>" in table
+    assert "<dt>settings</dt><dd>seed 0</dd>" in table
+    assert f'<code title="{"a" * 64}">' in table
+
+
+def test_a_source_without_versions_names_none(write):
+    sources = [{"model": "bert", "source": "local:models/mine", "revision": "unversioned"}]
+    html = write(sources=sources)
+    assert "local:models/mine" in html
+    assert "unversioned" not in html
+
+
+def test_contents_can_be_folded_and_are_open_where_no_script_runs(write):
+    page = Page(write())
+    tags = [tag for tag, _ in page.tags]
+    place = tags.index("nav")
+    assert tags[place + 1 : place + 3] == ["details", "summary"]
+    assert "open" in page.tags[place + 1][1]
 
 
 def test_every_head_of_a_table_has_a_scope_and_every_drawing_a_name(write):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from poscope import __version__
 from poscope.reporting.contents import FIGURE_TITLES, TABLE_TITLES
+from poscope.reporting.made_with import Choice, made_with
 from poscope.reporting.report import ExamplesEntry, FigureEntry, Sample, TableEntry
 from poscope.reporting.translation_examples import RULE, Example, heading, spoken
 from poscope.tables.position_table import read_position_table
@@ -48,6 +49,24 @@ def table_entries(
         for name, title in TABLE_TITLES.items()
         if name in by_name
     ]
+
+
+def with_cells(
+    facts: Mapping[str, Mapping[str, str]], cells: PathLike, chosen: Mapping[str, Choice]
+) -> dict[str, dict[str, str]]:
+    """Facts by table, joined by what the table's cells were made with.
+
+    Args:
+        facts: by table.
+        cells: `cells.parquet`.
+        chosen: by table, which of them are its own.
+
+    Raises:
+        PoscopeError: the file cannot be read.
+    """
+    trained = made_with(cells, chosen)
+    names = dict.fromkeys((*facts, *trained))
+    return {name: {**facts.get(name, {}), **trained.get(name, {})} for name in names}
 
 
 def figure_entries(
@@ -92,14 +111,25 @@ def source_rows(paths: Sequence[PathLike]) -> list[dict[str, str]]:
     return rows
 
 
-def run_facts() -> dict[str, str]:
-    """Versions of what computed the study."""
+def run_facts(cells: PathLike | None = None) -> dict[str, str]:
+    """Versions of what wrote the report, and in short what all cells of the study were made with.
+
+    Args:
+        cells: `cells.parquet`; None where the study has none.
+
+    Raises:
+        PoscopeError: it cannot be read.
+    """
     versions = {}
     for name in _PACKAGES:
         # The environment of this job alone need not hold what other jobs ran on.
         with suppress(PackageNotFoundError):
             versions[name] = version(name)
-    return {"poscope": __version__, "Python": platform.python_version(), **versions}
+    own = {"poscope": __version__, "Python": platform.python_version(), **versions}
+    if cells is None:
+        return own
+    trained = made_with(cells, {"all": {}}).get("all", {})
+    return own | {f"{name} (training)": text for name, text in trained.items()}
 
 
 def _caption(folder: PathLike, name: str) -> str:

@@ -19,8 +19,12 @@ from poscope.seals import check_file, check_metrics
 COLUMNS = (
     *("experiment", "task", "encoding", "bucket", "seed"),
     *("metric", "test_bucket", "value", "n", "status", "reason"),
+    *("device", "versions"),
 )
-"""A cell's key; what was measured on which test examples; whether there was enough to measure."""
+"""A cell's key; what was measured on which test examples; whether there was enough to measure; what it was made with.
+
+`versions` is one text, `python 3.11.7, torch 2.13.0`.
+"""
 
 
 @dataclass(frozen=True)
@@ -115,10 +119,16 @@ def _rows(cell: FinishedCell) -> list[dict[str, Any]]:
     counts = scores.pop("n")
     key = {name: getattr(cell, name) for name in COLUMNS[:5]}
     status = {"status": cell.metrics["status"], "reason": cell.metrics.get("reason") or ""}
+    versions = cell.metrics.get("versions") or {}
+    made_with = {
+        "device": cell.metrics.get("device") or "",
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+    }
     return [
         key
         | {"metric": metric, "test_bucket": bucket, "value": value, "n": counts[bucket]}
         | status
+        | made_with
         for metric, by_bucket in scores.items()
         for bucket, value in by_bucket.items()
     ]

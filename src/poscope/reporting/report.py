@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -186,6 +187,7 @@ def _table(entry: TableEntry, number: int) -> dict[str, Any]:
         "header": [header[index] for index in shown],
         "rows": [[row[index] for index in shown] for row in rows],
         "total": len(all_rows),
+        "facts": {**entry.facts, "sha256 of the CSV file": hashlib.sha256(data).hexdigest()},
         "download": "data:text/csv;base64," + base64.b64encode(data).decode("ascii"),
     }
 
@@ -205,6 +207,10 @@ def _source(metadata: Mapping[str, str], labels: Mapping[str, str]) -> dict[str,
     """One row of the table of models; keys that are absent are empty."""
     wanted = ("model", "source", "revision", "parameter", "first_row", "bytes_read", "sha256")
     source = {name: str(metadata.get(name, "")) for name in (*wanted, "positions", "dim")}
+    if (
+        source["revision"] == "unversioned"
+    ):  # as a folder of the user's is: there is nothing to name
+        source["revision"] = ""
     source["label"] = labels.get(source["model"], source["model"])
     return source
 
