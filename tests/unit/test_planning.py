@@ -91,6 +91,20 @@ def test_nothing_to_do_is_said_in_words(folder):
     assert plan.summary([]) == "Nothing to do: every result is up to date."
 
 
+def test_a_graph_of_thousands_of_arrows_is_not_drawn(folder, monkeypatch, capsys):
+    dag = load("dag")
+    arrows = "\n".join(f"{number} -> {number + 1}" for number in range(dag.MOST_ARROWS + 1))
+    graphs = {"--rulegraph": "digraph { 1 -> 2 }", "--dag": arrows}
+    monkeypatch.setattr(dag, "graph", lambda option, language, arguments: graphs[option])
+    monkeypatch.setattr(dag.shutil, "which", lambda name: name)
+    drawn = []
+    monkeypatch.setattr(dag.subprocess, "run", lambda command, **_: drawn.append(command[-1]))
+    written = dag.write_graphs(Path("dag"), [])
+    assert drawn == ["dag/rules.svg"]
+    assert [path.name for path in written] == ["rules.mmd", "rules.svg", "jobs.mmd"]
+    assert f"{dag.MOST_ARROWS + 1} arrows are too many" in capsys.readouterr().out
+
+
 def test_every_rule_of_the_workflow_has_a_stated_rate():
     import re
 

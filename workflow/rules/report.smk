@@ -55,6 +55,7 @@ rule report:
         figures=lambda wildcards: report_figures(),
         position_tables=lambda wildcards: report_position_tables(),
         examples=lambda wildcards: report_examples(),
+        cells="results/cells.parquet" if study_metrics() else [],
     output:
         "results/report.html",
     log:
@@ -68,6 +69,7 @@ rule report:
         labels=report_table_labels(),
         study=study_in_short(),
         table_facts=table_facts(),
+        table_cells=table_cells(),
         figure_facts=figure_facts(),
         table_labels=table_labels(),
         control_tasks=control_tasks(),

@@ -12,6 +12,7 @@ from poscope.reporting.assemble import (
     run_facts,
     source_rows,
     table_entries,
+    with_cells,
 )
 from poscope.reporting.claims_section import claim_groups
 from poscope.reporting.controls import control_outcomes
@@ -25,16 +26,18 @@ CAPTIONS = Path(__file__).resolve().parents[1] / "report"
 def main(job: Any) -> None:
     """Run the rule's job."""
     with job_log(job.log[0]):
+        cells = job.input.cells or None
+        facts = job.params.table_facts
+        if cells:
+            facts = with_cells(facts, cells, job.params.table_cells)
         write_report(
             job.output[0],
             title="What do position embeddings learn?",
-            tables=table_entries(
-                job.input.tables, CAPTIONS, job.params.table_facts, job.params.table_labels
-            ),
+            tables=table_entries(job.input.tables, CAPTIONS, facts, job.params.table_labels),
             figures=figure_entries(job.input.figures, CAPTIONS, job.params.figure_facts),
             sources=source_rows(job.input.position_tables),
             labels=job.params.labels,
-            facts=run_facts(),
+            facts=run_facts(cells),
             controls=controls(job),
             examples=examples(job),
             claims=claim_groups(job.input.claims),

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+# Graphviz lays out a graph of thousands of arrows for many minutes, and no one can read it.
+MOST_ARROWS = 3000
 GRAPHS = {"rules": "--rulegraph", "jobs": "--dag"}
 
 
@@ -43,6 +45,14 @@ def write_graphs(folder: Path, arguments: list[str]) -> list[Path]:
         if dot:
             picture = folder / f"{name}.svg"
             source = graph(option, "dot", arguments)
+            arrows = source.count(" -> ")
+            if arrows > MOST_ARROWS:
+                print(
+                    f"No {picture}: {arrows} arrows are too many to draw. Draw fewer, of one experiment for example: "
+                    f"python workflow/tools/dag.py {folder} probes"
+                )
+                picture.unlink(missing_ok=True)  # of an earlier study
+                continue
             subprocess.run([dot, "-Tsvg", "-o", str(picture)], input=source, text=True, check=True)
             written.append(picture)
     return written

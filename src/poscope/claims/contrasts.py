@@ -140,7 +140,8 @@ def _needs(contrast: Contrast) -> tuple[str, int | None]:
     if total is None:
         return f"the effect is too close to the bound for {_MOST_REPEATS} {unit} to decide", None
     more = max(1, total - estimate.n)
-    return f"about {more} more {unit} ({estimate.n + more} in all), if the effect stays", more
+    few = unit.removesuffix("s") if more == 1 else unit
+    return f"about {more} more {few} ({estimate.n + more} in all), if the effect stays", more
 
 
 def repeats_needed(half_width: float, n: int, gap: float, *, level: float = LEVEL) -> int | None:

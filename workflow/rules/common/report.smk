@@ -127,6 +127,50 @@ def cell_facts(tables, cells, script):
     return dict.fromkeys(tables, facts)
 
 
+def choice(experiment, cells):
+    """Which rows of `cells.parquet` are those of some cells, (task, encoding, bucket, seed)."""
+    keys = ("task", "encoding", "bucket", "seed")
+    parts = {name: sorted(set(part)) for name, part in zip(keys, zip(*cells))}
+    return {"experiment": [experiment], **parts}
+
+
+def table_cells():
+    """By table of trained networks, which rows of `cells.parquet` it is made of."""
+    cells = {
+        **{
+            name: ("classification", classification_cells(table_buckets(name)))
+            for name in CLASSIFICATION_TABLES
+        },
+        **dict.fromkeys(
+            LANGUAGE_TABLES, ("language_modeling", language_modeling_cells())
+        ),
+        **dict.fromkeys(TRANSLATION_TABLES, ("translation", translation_cells())),
+        "pretraining": (
+            "pretraining",
+            [(model, "learned", "all", seed) for model, seed in pretraining_runs()],
+        ),
+        **{
+            table: ("initialization", initialization_cells(family))
+            for family, table in FAMILIES.items()
+        },
+    }
+    chosen = {name: choice(*found) for name, found in cells.items() if found[1]}
+    if comparisons():
+        chosen["composition"] = compared_cells()
+    return chosen
+
+
+def compared_cells():
+    """Which rows of `cells.parquet` the ways of combining are compared by."""
+    return {
+        "experiment": ["classification", "language_modeling"],
+        "task": [name for each in comparisons() for name in each.tasks],
+        "encoding": [name for each in comparisons() for name in each.encodings],
+        "bucket": ["all"],
+        "seed": list(range(max(each.seeds for each in comparisons()))),
+    }
+
+
 def table_facts():
     """By table, what its figures were made with."""
     by_length = ["classification", "classification_by_length"]

@@ -1,0 +1,1 @@
+"""The report as a browser shows it and prints it."""
