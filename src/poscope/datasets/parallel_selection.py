@@ -36,8 +36,8 @@ def usable(
     if len(kept) == 0:
         raise DataError(
             f"no training pair is left: of {len(pairs.rows)}, {dropped[TOO_LONG]} have more than {max_tokens} tokens "
-            f"on a side (max_positions), and {dropped[TOO_UNEQUAL]} are more than {max_ratio:g} times as long on one side "
-            "as on the other (max_ratio): raise these, or see whether the two sides belong together"
+            f"on a side (max_positions), and {dropped[TOO_UNEQUAL]} are more than {max_ratio:g} times as long on one "
+            "side as on the other (max_ratio): raise these, or see whether the two sides belong together"
         )
     return pairs.take(kept), dropped
 
@@ -64,6 +64,6 @@ def check_fit(
         raise DataError(
             f"{where(parts, int(pairs.rows[longest]))}: the longest {split} pair has {source[longest]} tokens in its "
             f"source and {target[longest]} in its target, the end of the sentence counted, and max_positions is "
-            f"{max_tokens} (exceeded by {too_long} pairs): {split} pairs are never left out; set max_positions, and with "
-            f"it the rows of the position tables, to at least {longer[longest]}"
+            f"{max_tokens} (exceeded by {too_long} pairs): {split} pairs are never left out; set max_positions, and "
+            f"with it the rows of the position tables, to at least {longer[longest]}"
         )
