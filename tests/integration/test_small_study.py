@@ -154,6 +154,16 @@ def test_a_faulty_config_stops_before_any_job_with_all_its_faults(fresh):
     assert not (project.folder / "results").exists()
 
 
+def test_a_model_that_is_not_there_stops_a_finished_study_too(project: Project):
+    study = project.study()
+    study["models"]["tiny"] = {"source": "local", "path": "nowhere.npy"}
+    project.write_study(study)
+    for target in ("probes", "all"):
+        done = project.run(target)
+        assert done.returncode != 0
+        assert "models.tiny.path: nowhere.npy does not exist" in done.stdout + done.stderr
+
+
 def test_the_gpu_profile_works_without_a_gpu_and_warns(finished: Project, monkeypatch):
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     done = finished.call(

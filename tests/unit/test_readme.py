@@ -21,7 +21,10 @@ def test_each_config_example_is_valid_over_the_study(example):
     merged = copy.deepcopy(yaml.safe_load((CHECKOUT / "config/config.yaml").read_text()))
     update_config(merged, yaml.safe_load(example))
     config = load_config(merged)
-    assert "mine" in config.models or "mine" in config.tasks
+    assert {"mine", "my_reviews", "my_text", "my_pairs", "my_series"} & {
+        *config.models,
+        *config.tasks,
+    }
 
 
 def test_there_is_an_example_for_a_model_a_data_set_and_a_text():
@@ -44,4 +47,4 @@ def test_every_make_target_and_file_that_it_names_exists():
 def test_no_command_has_a_target_right_after_configfile(name):
     """`--configfile` takes every name that follows it, so that a target there is read as a config."""
     text = (CHECKOUT / name).read_text()
-    assert not re.findall(r"--configfile \S+\.yaml +(?!-)\w+", text)
+    assert not re.findall(r"--configfile \S+\.yaml +(?!-|\S+\.yaml)\w+", text)

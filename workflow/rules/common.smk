@@ -161,10 +161,6 @@ def checkpoint_files(wildcards):
         return [f"{folder}/config.json", f"{folder}/model.safetensors"]
     if model.source == "local":
         path = Path(model.path)
-        if not path.exists():
-            raise WorkflowError(
-                f"models.{ALL_TABLES[wildcards.table]}.path: {path} does not exist"
-            )
         names = ["config.json", "*.safetensors", "*.safetensors.index.json", "*.bin"]
         return (
             [str(f) for n in names for f in sorted(path.glob(n))]
@@ -183,6 +179,26 @@ include: "common/composition.smk"
 include: "common/initialization.smk"
 include: "common/report.smk"
 
+
+def check_local_models():
+    """See that the study's models on this machine are there.
+
+    An error in an input function is lost on the way to a larger target, and an old table would go on under that name.
+    """
+    names = [ALL_TABLES[Path(path).stem] for path in report_position_tables()]
+    if reported("composition"):
+        names += CONFIG.study.composition.models
+    missing = [
+        f"models.{name}.path: {CONFIG.models[name].path} does not exist"
+        for name in dict.fromkeys(names)
+        if CONFIG.models[name].source == "local"
+        and not Path(CONFIG.models[name].path).exists()
+    ]
+    if missing:
+        raise WorkflowError("\n".join(missing))
+
+
+check_local_models()
 
 if workflow.is_main_process:
     warn_without_gpu()

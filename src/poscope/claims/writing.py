@@ -25,6 +25,11 @@ VERDICTS = {
 }
 """In words, in the order in which they are counted."""
 
+_READING = (
+    "Of several comparisons the one is shown that a verdict is due to, and of these the one nearest to its bound; all "
+    "are in `claims.json` and in the report."
+)
+
 Record = dict[str, Any]
 _EMPTY = "–"
 
@@ -56,11 +61,17 @@ def write_claims(
 
 def markdown(found: Sequence[Record]) -> str:
     """A page with one table for each source."""
-    lines = ["# Claims", "", counted(found), ""]
+    lines = ["# Claims", "", counted(found), "", _READING, ""]
     for source, title in SOURCES.items():
         own = [each for each in found if each["source"] == source]
+        run = [each for each in own if each["verdict"] != "not_run"]
+        rest = [each for each in own if each["verdict"] == "not_run"]
         if own:
-            lines += [f"## {title}", "", *_table(own), ""]
+            lines += [f"## {title}", ""]
+        if run:
+            lines += [*_table(run), ""]
+        if rest:
+            lines += ["Not run, with what the study lacks for it:", "", *_listed(rest), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -161,11 +172,20 @@ def _table(found: Sequence[Record]) -> list[str]:
     return lines + [f"| {' | '.join(_cell(text) for text in _cells(each))} |" for each in found]
 
 
+def _listed(found: Sequence[Record]) -> list[str]:
+    return [
+        _cell(f"- {each['statement']} ({each['section']}) *{each['reason']}*") for each in found
+    ]
+
+
 def _cells(each: Record) -> list[str]:
     tables = list(
         dict.fromkeys(row.split(": ")[0] for item in each["evidence"] for row in item["rows"])
     )
-    seen = f"{each['comparison']}; {evidence_counted(each)} ({', '.join(tables)})" if tables else ""
+    shown = [item for item in each["evidence"] if item["comparison"] == each["comparison"]]
+    wanted = f", claimed {shown[0]['claimed']}" if shown else ""
+    seen = f"{each['comparison']}{wanted}; {evidence_counted(each)} ({', '.join(tables)})"
+    seen = seen if tables else ""
     verdict = f"**{VERDICTS[each['verdict']]}**"
     verdict += f" ({'; '.join(each['notes'])})" if each["notes"] else ""
     decide = "; ".join(text for text in (each["reason"], *each["needs"]) if text)

@@ -140,7 +140,7 @@ class InitializationStudy(Section):
 
 
 class Study(Section):
-    """What runs. An overlay replaces these lists, so that it holds nothing that it does not name."""
+    """What runs. An overlay's lists replace these; what it leaves out stays, and `null` takes a section out."""
 
     experiments: list[Experiment] = Field(default=["probes"], min_length=1)
     """The experiments that the target `all` runs; each is also a target of its own."""
