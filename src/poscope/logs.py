@@ -48,5 +48,6 @@ def job_log(path: str | os.PathLike[str] | None) -> Iterator[None]:
             logging.exception("poscope failed unexpectedly")
             raise
         finally:
+            logging.captureWarnings(False)
             sys.stdout, sys.stderr = before
             logging.basicConfig(level=logging.INFO, format=_FORMAT, stream=terminal, force=True)

@@ -213,7 +213,7 @@ def test_a_corrected_p_value_of_the_table_is_needed_too() -> None:
         contrast = Contrast("x", estimate, ("a",), low=0.0, refuted_below=0.0, tested=True)
         found = decide(contrast)
         assert found.decision == decision
-    assert "seeds" in found.needs
+    assert "1 more seed " in found.needs
 
 
 def test_comparisons_of_a_claim_are_corrected_by_holm() -> None:

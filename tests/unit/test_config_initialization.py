@@ -142,3 +142,12 @@ def test_puzzles_must_leave_something_to_learn_from():
     assert fault == (
         "tasks.puzzles.data.scored: every file is for test alone, and none is left to learn from"
     )
+
+
+def test_a_misspelt_task_is_one_fault_whatever_its_buckets():
+    chosen = {"tasks": ["txt"], "encodings": ["small"], "buckets": ["all", "short"]}
+    found = faults("study.classification", {**chosen, "reference": None})
+    assert [line.split(":")[0] for line in found] == ["study.classification.tasks[0]"]
+    known = {**chosen, "tasks": ["text"], "buckets": ["all", "shrt"]}
+    found = faults("study.classification", {**known, "reference": None})
+    assert [line.split(":")[0] for line in found] == ["study.classification.buckets[1]"]

@@ -47,8 +47,10 @@ def _classification_checks(raw: dict[str, object], study: dict[str, object]) -> 
     yield from _repeated(f"{here}.buckets", chosen.get("buckets"))
     yield from _cell_checks(raw, chosen, "classification", here)
     tasks = [_section(raw, "tasks").get(name) for name in _names(chosen.get("tasks"))]
-    buckets = {"all"}.union(*(_bucket_names(task) for task in tasks if isinstance(task, dict)))
-    yield from _unknown_names(f"{here}.buckets", chosen.get("buckets"), buckets)
+    # A task whose name is wrong may have the buckets that the others lack.
+    if all(isinstance(task, dict) for task in tasks):
+        buckets = {"all"}.union(*(_bucket_names(task) for task in tasks if isinstance(task, dict)))
+        yield from _unknown_names(f"{here}.buckets", chosen.get("buckets"), buckets)
     reference = chosen.get("reference", "random")
     if isinstance(reference, str) and reference not in _names(chosen.get("encodings")):
         yield unknown(f"{here}.reference", reference, _names(chosen.get("encodings")))
