@@ -22,6 +22,7 @@ AGGREGATES = {
     ("classification_table", "classification_length_matrix"),
     ("draw_classification_figure", "classification"),
     ("draw_classification_figure", "classification_by_length"),
+    ("judge_claims",),
     ("report",),
     ("all",),
 }

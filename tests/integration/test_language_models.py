@@ -14,7 +14,7 @@ from tests.support.projects import Project
 pytestmark = pytest.mark.slow
 
 CELLS = "results/cells/language_modeling"
-END = {("gather_cells",), ("report",), ("all",)}
+END = {("gather_cells",), ("judge_claims",), ("report",), ("all",)}
 TABLES = {
     ("language_modeling_table", "language_modeling"),
     ("language_modeling_table", "language_modeling_by_position"),

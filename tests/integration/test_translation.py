@@ -12,7 +12,7 @@ from tests.support.projects import Project
 pytestmark = pytest.mark.slow
 
 CELLS = "results/cells/translation/swap"
-END = {("gather_cells",), ("report",), ("all",)}
+END = {("gather_cells",), ("judge_claims",), ("report",), ("all",)}
 TABLES = {
     ("translation_table", "translation"),
     ("translation_table", "translation_by_length"),

@@ -23,7 +23,7 @@ FIGURES_OF = {
     "spectrum": ["spectrum"],
     "geometry": ["geometry"],
 }
-END: Jobs = {("report",), ("all",)}
+END: Jobs = {("judge_claims",), ("report",), ("all",)}
 
 
 def probes(probe: str, tables: list[str] = TABLES) -> Jobs:
@@ -72,7 +72,7 @@ def test_a_setting_of_a_figure_redraws_that_figure(project: Project) -> None:
     study = project.study()
     study["figures"] = {"spectrum": {"dpi": 111}}
     project.write_study(study)
-    assert project.planned() == {("draw_figure", "spectrum")} | END
+    assert project.planned() == {("draw_figure", "spectrum"), ("report",), ("all",)}
 
 
 def test_another_model_adds_its_cells(project: Project) -> None:
