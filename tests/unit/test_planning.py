@@ -74,6 +74,7 @@ def test_hours_count_threads_on_the_cpu_and_jobs_on_the_gpu(folder):
     assert row.split()[:4] == ["train", "2", "4.000", "1.000"]
     total = next(line for line in text.splitlines() if line.startswith("total"))
     assert total.split() == ["total", "2", "4.000", "1.000"]
+    assert "are among the CPU hours" in text
 
 
 def test_downloads_are_listed_with_their_stated_size(folder):

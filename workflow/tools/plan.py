@@ -134,6 +134,12 @@ def stated_rates(path: Path = CHECKOUT / "resources" / "rates.csv") -> Rates:
         }
 
 
+_HOW_COUNTED = (
+    "GPU hours are those in which a job holds the card, and are among the CPU hours. Stated rates are those of\n"
+    "resources/rates.csv, which names their hardware; what has run on this machine takes their place."
+)
+
+
 def summary(jobs: list[PlannedJob]) -> str:
     """The plan as a person reads it."""
     if not jobs:
@@ -150,7 +156,8 @@ def summary(jobs: list[PlannedJob]) -> str:
         lines.append(f"{rule:<34}{len(own):>6}{cpu:>11.3f}{gpu:>11.3f}  {basis}")
         cpu_hours, gpu_hours = cpu_hours + cpu, gpu_hours + gpu
     lines.append(f"{'total':<34}{len(jobs):>6}{cpu_hours:>11.3f}{gpu_hours:>11.3f}")
-    return "\n".join([*lines, "", *_downloads(jobs)])
+    lines += ["", _HOW_COUNTED, ""]
+    return "\n".join([*lines, *_downloads(jobs)])
 
 
 def _downloads(jobs: list[PlannedJob]) -> list[str]:
