@@ -215,3 +215,19 @@ def test_latex_compiles(two_models, tmp_path: Path):
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_a_table_that_could_not_be_compared_is_named():
+    compared = {"reference": "sinusoid", "test": "corrected resampled t, Holm", "p_adjusted": 0.5}
+    rows = [
+        row("sinusoid", "mae", 0.0),
+        row("bert", "mae", 0.1, **compared),
+        row("short", "mae", 9.0),
+        row("bert", "mae_train", 0.1),  # compared in another metric
+    ]
+    labels = LABELS | {"short": "Short"}
+    notes = reader_table(table(*rows), labels).notes
+    assert "Not compared, as they share no folds with it: Short." in notes
+    assert not any(
+        "share no folds" in note for note in reader_table(table(*rows[:2]), labels).notes
+    )

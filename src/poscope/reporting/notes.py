@@ -92,7 +92,20 @@ def _comparison_notes(frame: pd.DataFrame, labels: Mapping[str, str]) -> list[st
         notes.append(
             f"{DAGGER} differs from {other} at an adjusted p < {SIGNIFICANT:g} ({test}{where})."
         )
-    return notes
+    return notes + _uncompared_notes(frame, compared, labels)
+
+
+def _uncompared_notes(
+    frame: pd.DataFrame, compared: pd.DataFrame, labels: Mapping[str, str]
+) -> list[str]:
+    """Which tables have no dagger because they could not be compared: folds are shared by tables of one length."""
+    by_folds = compared["test"].str.contains("resampled").any()
+    if "model" not in frame.columns or not by_folds:
+        return []
+    known = {*compared["model"], *compared["reference"]}
+    names = [name for name in dict.fromkeys(frame["model"]) if name not in known]
+    shown = _listed([labels.get(name, name) for name in names])
+    return [f"Not compared, as they share no folds with it: {shown}."] if names else []
 
 
 def _published_notes(frame: pd.DataFrame) -> list[str]:
