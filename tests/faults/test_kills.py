@@ -135,7 +135,7 @@ def test_a_training_job_killed_ten_times_gives_the_same_numbers(tmp_path: Path) 
     chosen = json.dumps(arguments(task, folder, **CHANGES))
     kills, trained = 0, 0
     while kills < KILLS:
-        seconds = generator.uniform(0, 0.15) * whole
+        seconds = generator.uniform(0, 0.08) * whole
         with subprocess.Popen(
             [sys.executable, "-c", JOB, chosen],
             stdout=subprocess.PIPE,
